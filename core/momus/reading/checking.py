@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from momus.arguments import arg
 from momus.errors import ReadingError, UsageError
-from momus.reading.fields import LABELS, field_hint
+from momus.reading.fields import LABELS
 from momus.reading.formats import Format
 from momus.reading.location import Location, shorten
 from momus.reading.logs import refused
@@ -41,7 +41,12 @@ def check_documents(reading: Rows, top: Location) -> None:
     rows = reading.builder.rows
     if reading.problems.total() < rows:
         if not reading.filled and rows > 1 and reading.read_as:
-            _refuse_empty(reading, top, rows)
+            raise top.error(
+                f"all {rows:,} documents are empty (read as {reading.read_as})",
+                f"the text may stand in another field: name it with {arg('field')}; of chats, {arg('turns', 'all')} "
+                "reads all turns",
+                0,
+            )
         return
     reason, count = reading.problems.most_common(1)[0]
     if reason == NO_HEADINGS:
@@ -53,33 +58,23 @@ def check_documents(reading: Rows, top: Location) -> None:
         )
     if reading.field is not None:
         check_path(reading.field, "field")
-    seen = reading.shaper.fields_seen
+    seen = reading.looked
     # of a log, the reader has put what it found under the names that every log has
     reserved = ("id", "prompt_id", "text") if reading.abouts else ()
     types = ", ".join(f"{shorten(k)} ({v})" for k, v in seen.types.items() if k not in reserved)
     fields = f"; the fields are {types}" if types else ""
     if seen.records and not reading.abouts:
-        fields += f"; the first record is {shortened(reading.shaper.first)}"
+        fields += f"; the first record is {shortened(seen.first)}"
     tried = reading.field or ("sections" if "sections" in seen.types else "text")
     texts = seen.with_text((*LABELS, *reserved, tried))
-    hint = field_hint(texts, "no field holds text: give another file", seen)
+    hint = seen.hint(texts, "no field holds text: give another file")
     if reading.abouts and texts:
         hint = "name another field after #, such as #" + " or #".join(texts[:4])
     unit, position = reading.starts[0][1].unit, reading.positions[0]
     start = f" (the first in {unit} {position})" if position else ""
     fault = f"none of the {rows:,} records is a document" if rows > 1 else "the only record is not a document"
     message = f"{top.label}: {fault}: {reason}{f' ({count:,} times)' if count > 1 else ''}{start}{fields}"
-    raise ReadingError(message, hint) if reading.abouts else refused(message, hint, "", reading.shaper.first)
-
-
-def _refuse_empty(reading: Rows, top: Location, rows: int) -> None:
-    """Raise an error for texts that are all empty."""
-    raise top.error(
-        f"all {rows:,} documents are empty (read as {reading.read_as})",
-        f"the text may stand in another field: name it with {arg('field')}; of chats, {arg('turns', 'all')} reads "
-        "all turns",
-        0,
-    )
+    raise ReadingError(message, hint) if reading.abouts else refused(message, hint, "", seen.first)
 
 
 def check_models(reading: Rows, top: Location) -> None:

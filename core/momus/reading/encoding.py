@@ -19,7 +19,6 @@ MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-TABLES = {b"PAR1": ("a Parquet file", "parquet"), b"ARROW1": ("an Arrow file", "arrow")}
 # the bytes that other files start with: what they are, and what to do
 MAGIC = {
     b"%PDF": ("a PDF file", "extract the text first, for example with pdftotext"),
@@ -61,9 +60,6 @@ def check_head(location: Location, head: bytes, encoding: str) -> None:
     ReadingError
         The message says what the file seems to be, the hint how to read it.
     """
-    for magic, (kind, fmt) in TABLES.items():
-        if head.startswith(magic):
-            raise location.error(f"this is {kind}, expected text", f"read it with {arg('fmt', fmt)}", 0)
     refuse_others(location, head)
     if encoding != "utf-8":
         return

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
 from momus.arguments import arg
-from momus.errors import ReadingError
-from momus.reading.formats import MODELS, Format
-from momus.reading.location import Location
-from momus.reading.paths import names_in
-from momus.reading.recognised import FLAGS, LABELLED, by_columns, by_names, example, may_hold_answers
+from momus.reading.formats import MODELS
+from momus.reading.paths import names_in, quoted
+from momus.reading.recognised import FLAGS, LABELLED, by_fields, example
 
 ID_FIELDS = ("id", "article_id", "doc_id")
 PROMPT_FIELDS = ("prompt_id", "prompt")
@@ -33,8 +31,6 @@ BESIDE = {
     "reference": ("reference_text", "target", "gold"),
 }
 """Other names of the fields that critics read beside the text, in the order in which they are looked for."""
-MOST_RECORDS = 1000
-"""Records whose fields are looked at, to say which hold text."""
 MOST_FIELDS = 20
 MOST_PATHS = 100
 DEEPEST = 8
@@ -48,7 +44,6 @@ OF_OTHERS = re.compile(
     r"|(?:^|[._])(?:id|name|hash|type|time|date|model|version|url)s?\b|_id\b|hash"
 )
 """Names of fields that hold answers, and that hold something else."""
-PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 NAMED = 4
 """Fields that a hint names."""
 
@@ -108,8 +103,8 @@ class FieldsSeen:
         The JSON type of each field, where it was first seen.
     texts
         What a field, or a path such as ``result.text`` or ``choices[0].text``, holds where it holds text.
-    records
-        Number of records that were looked at.
+    records, first
+        Number of records that were looked at, and the first of them.
 
     >>> seen = FieldsSeen()
     >>> seen.add({"id": "a", "text": None, "output": {"answer": "To be.", "score": 3}})
@@ -120,11 +115,11 @@ class FieldsSeen:
     types: dict[str, str] = field(default_factory=dict)
     texts: dict[str, _Texts] = field(default_factory=dict)
     records: int = 0
+    first: Mapping[str, object] | None = None
 
     def add(self, record: Mapping[str, object]) -> None:
-        """Look at the fields of a record, unless `MOST_RECORDS` were seen."""
-        if self.records >= MOST_RECORDS:
-            return
+        """Look at the fields of a record."""
+        self.first = self.first or record
         self.records += 1
         for name, value in list(record.items())[:MOST_FIELDS]:
             if len(self.types) < MOST_FIELDS:
@@ -137,6 +132,21 @@ class FieldsSeen:
         """The fields that hold text, those that most look like answers first, ``without`` these."""
         left_out = set(without)
         return sorted((name for name in self.texts if name not in left_out), key=self._likeness, reverse=True)
+
+    def hint(self, names: Sequence[str], fallback: str) -> str:
+        """Say which field to choose, out of those that hold text, with the beginning of the first.
+
+        >>> FieldsSeen().hint([], "fix the records")
+        'fix the records'
+        """
+        if not names:
+            return fallback
+        text = self.texts[names[0]].first
+        named = [arg("field", name[:80]) for name in names[:NAMED]]
+        named[0] += f" (“{text}{'…' if len(text) == SHOWN else ''}”)"
+        if len(named) == 1:
+            return f"choose the field that holds the text with {named[0]}"
+        return "choose the field that holds the text: " + ", ".join(named[:-1]) + f" or {named[-1]}"
 
     def _likeness(self, name: str) -> float:
         """How much a field looks like answers: by its name, and by many words, of which each record has others."""
@@ -164,106 +174,35 @@ def _paths(name: str, value: object, depth: int = 0) -> Iterator[tuple[str, str]
         return
     elif isinstance(value, Mapping):
         for inner, item in list(value.items())[:MOST_FIELDS]:
-            yield from _paths(f"{name}.{_quoted(str(inner))}", item, depth + 1)
+            yield from _paths(f"{name}.{quoted(str(inner))}", item, depth + 1)
     elif isinstance(value, list) and value and isinstance(value[0], Mapping | list):
         yield from _paths(f"{name}[0]", value[0], depth + 1)
 
 
-def _quoted(name: str) -> str:
-    """A name within a path, in quotation marks where it is none of the language of paths."""
-    return name if PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
-
-
-def field_hint(names: list[str], fallback: str, seen: FieldsSeen | None = None) -> str:
-    """Say which field to choose, out of those that hold text, with the beginning of the first.
-
-    >>> field_hint(["output", "story"], "fix the records")
-    "choose the field that holds the text: field='output' or field='story'"
-    >>> field_hint([], "fix the records")
-    'fix the records'
-    """
-    if not names:
-        return fallback
-    named = [arg("field", name[:80]) for name in names[:NAMED]]
-    if seen is not None and names[0] in seen.texts:
-        text = seen.texts[names[0]].first
-        named[0] += f" (“{text}{'…' if len(text) == SHOWN else ''}”)"
-    if len(named) == 1:
-        return f"choose the field that holds the text with {named[0]}"
-    return "choose the field that holds the text: " + ", ".join(named[:-1]) + f" or {named[-1]}"
-
-
-def needed_columns(
-    names: Sequence[str], field: str | None, keep: Sequence[str], formats: Sequence[Format] | None = None
-) -> list[str]:
+def needed_columns(columns: Sequence[str] | pa.Schema, field: str | None, keep: Sequence[str]) -> list[str]:
     """The columns of a table to read: labels, metadata to keep, and the text; all, if it is not clear which.
 
-    Parameters
-    ----------
-    formats
-        Those that the table may be of, by the types of its columns; None: as far as their names tell.
+    Names alone make no format certain; the types of a schema do.
 
     >>> needed_columns(["id", "score", "text"], None, []), needed_columns(["id", "score", "reply"], None, [])
     (['id', 'text'], ['id', 'score', 'reply'])
     """
+    typed = isinstance(columns, pa.Schema)
+    schema: Any = columns if typed else pa.schema([(name, pa.string()) for name in columns])
+    names, record = schema.names, {column.name: example(column.type) for column in schema}
+    known = by_fields(record)
     kept = (name for path in paths_to(keep) for name in names_in(path))
-    known = by_names(names) if formats is None else formats
     wanted = {*LABELS, *WRITERS, *kept, *(name for entry in known for name in entry.names)}
     if field is not None:
         wanted |= {"section_names", *names_in(field)}
-        unclear = not (names_in(field) & set(names) or any(field in entry.sides for entry in formats or ()))
+        unclear = not (names_in(field) & record.keys() or any(typed and field in entry.sides for entry in known))
     else:
-        unclear = not formats and "text" not in names and "sections" not in names
+        unclear = not (typed and known) and "text" not in record and "sections" not in record
         wanted |= {"sections", "section_names", "text"}
-    return list(names) if unclear else [name for name in names if name in wanted]
-
-
-class NoTextColumnError(ReadingError):
-    """No column holds the text; ``columns`` are the names of those that there are."""
-
-    def __init__(self, message: str, hint: str, columns: Sequence[str]) -> None:
-        super().__init__(message, hint)
-        self.columns = columns
-
-
-def choose_columns(location: Location, schema: pa.Schema, field: str | None, keep: Sequence[str]) -> list[str]:
-    """Choose the columns of a file to read by its schema, see `needed_columns`.
-
-    Raises
-    ------
-    NoTextColumnError
-        None holds the text; the message names all, the hint those that could.
-    """
-    known, names = by_columns(schema), list(schema.names)
-    if field is not None:
-        if not names_in(field) & set(names) and not any(field in entry.sides for entry in known):
-            raise _no_column(location, schema, f"no column {field!r}")
-    elif not known and "text" not in names and "sections" not in names:
-        texts = [f.name for f in schema if is_text(f.type) and f.name not in (*LABELS, *WRITERS, *keep)]
-        obvious = len(texts) == 1 and texts[0].lower() in OBVIOUS
-        if not obvious and not any(map(may_hold_answers, map(example, schema.types))):
-            raise _no_column(location, schema, "no column 'text' or 'sections'")
-    return needed_columns(names, field, keep, known)
+    return [name for name in names if unclear or name in wanted]
 
 
 def is_text(kind: pa.DataType) -> bool:
     """Whether a type of columns is that of texts, as they are or in a dictionary."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _no_column(location: Location, schema: pa.Schema, fault: str) -> ReadingError:
-    columns = ", ".join(f"{f.name!r} ({f.type})" for f in list(schema)[:20])
-    paths = [path for f in schema if f.name not in LABELS for path in _text_paths(f)]
-    paths.sort(key=likeness, reverse=True)
-    hint = field_hint(paths, "no column holds text: give a file that does")
-    return NoTextColumnError(f"{location.where(0)}: {fault}; the columns are {columns}", hint, schema.names)
-
-
-def _text_paths(field: pa.Field) -> list[str]:
-    """The paths to the texts of a column: itself, or fields within."""
-    listed = pa.types.is_list(field.type) or pa.types.is_large_list(field.type)
-    inner, place = (field.type.value_type, f"{field.name}[0]") if listed else (field.type, field.name)
-    if pa.types.is_struct(inner):
-        return [f"{place}.{path}" for member in inner for path in _text_paths(member)]
-    return [field.name] if is_text(inner) else []

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import pyarrow as pa
 
 from momus.limits import size_text
-from momus.reading.location import Location, trusted
-from momus.reading.remote import open_remote
+from momus.reading.location import Location, open_remote, trusted
 
 if TYPE_CHECKING:
     import zstandard
@@ -52,14 +51,6 @@ class _Stream(io.RawIOBase):
     def readable(self) -> bool:
         """Return True."""
         return True
-
-
-def _copied(ready: memoryview, buffer: WriteableBuffer) -> tuple[int, memoryview]:
-    """Copy bytes into a buffer; return how many there was room for, and the rest."""
-    target = memoryview(buffer)
-    count = min(len(target), len(ready))
-    target[:count] = ready[:count]
-    return count, ready[count:]
 
 
 class ZstdReader(_Stream):
@@ -97,38 +88,42 @@ class ZstdReader(_Stream):
                 raise DamagedError(error) from None
             if self._frame.eof:
                 self._rest, self._frame = self._frame.unused_data, None
-        count, self._ready = _copied(self._ready, buffer)
+        target = memoryview(buffer)
+        count = min(len(target), len(self._ready))
+        target[:count], self._ready = self._ready[:count], self._ready[count:]
         return count
 
 
 class _Bounded(_Stream):
-    """Stops the decompression of a file that grows beyond its limits: a few bytes can hold gigabytes."""
+    """Fills buffers, and stops the decompression of a file beyond its limits: a few bytes can hold gigabytes."""
 
-    def __init__(self, location: Location, packed: BinaryIO, content: io.BufferedIOBase) -> None:
-        self._location, self._packed, self._content = location, packed, content
-        self._size = self._read = 0
+    def __init__(self, location: Location, content: io.BufferedIOBase, packed: BinaryIO | None) -> None:
+        self._location, self._content, self._packed = location, content, packed
+        self._size = 0
 
     def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read as many bytes as the buffer takes, and return their number, 0 at the end."""
+        target, filled = memoryview(buffer), 0
         try:
-            count = self._content.readinto(buffer)
+            while filled < len(target) and (count := self._content.readinto(target[filled:])):
+                filled += count
         except OSError as error:
-            if type(error) is OSError and error.errno is None:  # the error of bzip2 has no class
+            if self._packed is not None and type(error) is OSError and error.errno is None:  # that of bzip2
                 raise DamagedError(error) from None
             raise
-        self._size += count
+        self._size += filled
         limits = self._location.limits
-        if self._size > limits.free and count:
-            packed = self._packed.tell()
-            if self._size > limits.ratio * max(packed, 1):
+        if self._packed is not None and self._size > limits.free and filled:
+            if self._size > limits.ratio * max(packed := self._packed.tell(), 1):
                 fault = f"{size_text(packed)} of the compressed file hold more than {size_text(self._size)}"
                 raise self._location.too_packed(fault, "ratio=2000")
-        if self._size > limits.file:
-            raise self._location.error(f"the file holds more than {size_text(limits.file)}", trusted("file=1TB"), 0)
-        return count
+            if self._size > limits.file:
+                raise self._location.error(f"the file holds more than {size_text(limits.file)}", trusted("file=1TB"), 0)
+        return filled
 
 
 class _Counted(_Stream):
-    """Counts the bytes that are read from a stream that cannot tell its position, such as a pipe."""
+    """Counts the bytes that are read from a stream; that of a pipe cannot tell its position."""
 
     def __init__(self, raw: io.BufferedIOBase) -> None:
         self._raw, self._count = raw, 0
@@ -140,20 +135,6 @@ class _Counted(_Stream):
 
     def tell(self) -> int:
         return self._count
-
-
-class _Rewound(_Stream):
-    """Puts bytes that were read ahead back in front of a byte stream."""
-
-    def __init__(self, head: bytes, rest: io.BufferedIOBase) -> None:
-        self._head = memoryview(head)
-        self._rest = rest
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        if not self._head:
-            return self._rest.readinto(buffer)
-        count, self._head = _copied(self._head, buffer)
-        return count
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +158,9 @@ def open_file(location: Location) -> Iterator[OpenedFile]:
     raw = _open_raw(location)
     try:
         location.tell = raw.tell if location.path is not None and raw.seekable() else lambda: 0
-        decompressed = _decompress(location, raw)
-        head = _read_up_to(decompressed, HEAD)
-        yield OpenedFile(io.BufferedReader(_Rewound(head, decompressed), HEAD), head, decompressed is not raw)
+        content, packed = _decompress(location, raw)
+        filled: io.BufferedReader = io.BufferedReader(_Bounded(location, content, packed), HEAD)
+        yield OpenedFile(filled, filled.peek(HEAD)[:HEAD], packed is not None)
     finally:
         location.tell = lambda: 0
         if location.stdin:  # leave standard input open
@@ -238,24 +219,24 @@ def _special(mode: int) -> str:
     return next((name for test, name in kinds.items() if test(mode)), "")
 
 
-def _decompress(location: Location, raw: io.BufferedReader) -> io.BufferedIOBase:
+def _decompress(location: Location, raw: io.BufferedReader) -> tuple[io.BufferedIOBase, BinaryIO | None]:
+    """The content of a file, and what counts its bytes if it is compressed."""
     start = raw.peek(LONGEST_MAGIC)[:LONGEST_MAGIC]
     for (name, suffix), magic in COMPRESSIONS.items():
         if magic.match(start):
-            counted = io.BufferedReader(_Counted(raw), CHUNK) if location.path is None else raw
+            counted = cast(BinaryIO, io.BufferedReader(_Counted(raw), CHUNK))
             try:
-                content = _decompressor(name, cast(BinaryIO, counted))
+                return _decompressor(name, counted), counted
             except ModuleNotFoundError as error:
                 fault = f"this is a {name} file, and the module {error.name!r} that reads it is not installed"
                 raise location.error(fault, f"pip install {error.name}, or decompress the file first", 0) from None
-            return io.BufferedReader(_Bounded(location, cast(BinaryIO, counted), content), CHUNK)
         if start and location.name is not None and location.name.suffix.lower() == suffix:
             raise location.error(
                 f"the name ends in {suffix}, but this is not a {name} file (it starts with {start[:4]!r})",
                 hint=f"remove {suffix} from the name if the file is not compressed, otherwise fetch it again",
                 position=0,
             )
-    return raw
+    return raw, None
 
 
 def _decompressor(name: str, packed: BinaryIO) -> io.BufferedIOBase:
@@ -267,47 +248,34 @@ def _decompressor(name: str, packed: BinaryIO) -> io.BufferedIOBase:
     return cast(io.BufferedIOBase, bz2.BZ2File(packed) if name == "bzip2" else lzma.LZMAFile(packed))
 
 
-def _read_up_to(stream: io.BufferedIOBase, size: int) -> bytes:
-    chunks, missing = [], size
-    while missing and (chunk := stream.read(missing)):
-        chunks.append(chunk)
-        missing -= len(chunk)
-    return b"".join(chunks)
-
-
 DAMAGED = (gzip.BadGzipFile, zlib.error, lzma.LZMAError, DamagedError)
 """Errors of compressed data that are damaged."""
+FAULTS = {
+    PermissionError: ("permission denied: the file exists but is not readable", "ask its owner, or use chmod"),
+    IsADirectoryError: ("this is a folder, expected a file", "give a file in it"),
+    UnicodeDecodeError: ("a column name is not valid UTF-8; the file is damaged", "fetch or write the file again"),
+}
+"""What errors of these types say of a file, and the way out."""
 
 
 @contextmanager
 def guarded(location: Location) -> Iterator[None]:
     """Turn errors of the operating system, of compression and of Arrow into a `ReadingError` about this file."""
-    hint = "fetch or write the file again; `gzip -t`, `zstd -t`, `bzip2 -t` or `xz -t` tests it"
     try:
         yield
-    except EOFError:
-        where = f" after {location.unit} {location.position:,}" if location.position else " at its beginning"
-        raise location.error(f"the compressed file is cut off{where}", hint, 0) from None
-    except DAMAGED as error:
+    except (EOFError, *DAMAGED) as error:
         where = f" after {location.unit} {location.position:,}" if location.position else ""
-        raise location.error(f"the compressed data are damaged{where} ({error})", hint, 0) from None
+        cut_off = f"the compressed file is cut off{where or ' at its beginning'}"
+        fault = cut_off if isinstance(error, EOFError) else f"the compressed data are damaged{where} ({error})"
+        hint = "fetch or write the file again; `gzip -t`, `zstd -t`, `bzip2 -t` or `xz -t` tests it"
+        raise location.error(fault, hint, 0) from None
     except FileNotFoundError:
         raise location.error("no such file or folder", _similar_names(location), 0) from None
-    except PermissionError:
-        raise location.error(
-            "permission denied: the file exists but is not readable",
-            "ask its owner for access, or change its mode with chmod",
-            0,
-        ) from None
-    except IsADirectoryError:
-        raise location.error("this is a folder, expected a file", "give a file in it", 0) from None
+    except (PermissionError, IsADirectoryError, UnicodeDecodeError) as error:
+        raise location.error(*FAULTS[type(error)], 0) from None
     except pa.ArrowException as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise location.error(f"Arrow cannot read the file ({reason})", "fetch or write the file again", 0) from None
-    except UnicodeDecodeError:
-        raise location.error(
-            "a column name is not valid UTF-8; the file is damaged", "fetch or write the file again", 0
-        ) from None
     except OSError as error:
         reason = error.strerror or (str(error).splitlines() or [type(error).__name__])[0]
         raise location.error(f"the file cannot be read ({reason})", "check the disk and the path", 0) from None

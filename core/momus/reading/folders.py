@@ -10,14 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from glob import glob, has_magic
-from itertools import takewhile
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import Path, PurePath
 
 from momus.arguments import arg
 from momus.errors import UsageError
-from momus.reading.location import Location, shorten
+from momus.reading.location import Location, base_of, list_remote, shorten
 from momus.reading.markup import SUFFIXES as MARKUP
-from momus.reading.remote import list_remote, member
 from momus.reading.sniffing import PACKED, SUFFIXES, TEXTUAL, split_name
 from momus.redact import redacted
 from momus.text.documents import LeftOut
@@ -48,10 +46,25 @@ class Listed:
     left_out: LeftOut = field(default_factory=LeftOut)
 
 
-def paths_of(top: Location) -> tuple[Sequence[PurePath], bool] | None:
-    """The files of a folder or a pattern, as paths within its fixed part, and whether it is a pattern; None: one file.
+@dataclass(frozen=True)
+class Listing:
+    """The files of a folder or of a pattern, as paths within ``base``: a folder or an address that ends in a slash."""
 
-    Hidden files, and those of hidden folders, are left out.
+    top: Location
+    base: str
+    paths: list[PurePath]
+    pattern: bool
+
+    def place(self, path: PurePath) -> Location:
+        """Where one of the files is read from."""
+        whole = self.base + path.as_posix()
+        if self.top.url is not None:
+            return Location(None, redacted(whole), path.as_posix(), url=whole)
+        return Location(Path(whole), str(Path(whole)), path.as_posix())
+
+
+def listing_of(top: Location) -> Listing | None:
+    """The files of a folder or a pattern, without hidden ones and those of hidden folders; None: one file.
 
     Raises
     ------
@@ -60,36 +73,22 @@ def paths_of(top: Location) -> tuple[Sequence[PurePath], bool] | None:
     """
     if top.url is not None:
         remote = list_remote(top)
-        if remote is None:
-            return None
-        return [p for p in remote if not any(folder.startswith(".") for folder in p.parts)], has_magic(top.url)
+        return None if remote is None else Listing(top, base_of(top.url), _shown(remote), has_magic(top.url))
     if top.path is not None and top.path.is_dir():
-        return [path.relative_to(top.path) for path in _walk(top, top.path)], False
+        return Listing(top, f"{top.path.as_posix().rstrip('/')}/", _shown(_walk(top, top.path)), False)
     if top.path is None or top.path.exists() or not has_magic(str(top.path)):
         return None
+    base = base_of(top.path.as_posix())
     names = [Path(name) for name in glob(str(top.path), recursive=True)]
-    return sorted(path.relative_to(_base(top.path)) for path in names if path.is_file()), True
+    return Listing(top, base, sorted(path.relative_to(base) for path in names if path.is_file()), True)
 
 
-def _base(path: Path) -> Path:
-    """A folder, or the part of a pattern before its first magic character."""
-    return path if path.is_dir() else Path(*takewhile(lambda folder: not has_magic(folder), path.parts))
+def _shown(paths: Sequence[PurePath]) -> list[PurePath]:
+    return [path for path in paths if not any(folder.startswith(".") for folder in path.parts)]
 
 
-def _place(top: Location, path: PurePath) -> Location:
-    """Where a file that `paths_of` lists is read from."""
-    if top.url is not None:
-        url = member(top, PurePosixPath(path))
-        return Location(None, redacted(url), path.as_posix(), url=url)
-    assert top.path is not None
-    whole = _base(top.path) / path
-    return Location(whole, str(whole), path.as_posix())
-
-
-def members(
-    top: Location, paths: Sequence[PurePath], pattern: bool, fmt: str | None, include: Sequence[str] = ()
-) -> Listed:
-    """List the files to read of a folder or a pattern, which has files at these paths, in order.
+def members(listing: Listing, fmt: str | None, include: Sequence[str] = ()) -> Listed:
+    """List the files to read of a folder or a pattern, in order.
 
     Of a folder, files named README, LICENSE and the like are left out unless a pattern of ``include`` matches their
     name or path; with ``fmt``, files of other formats are.
@@ -101,6 +100,7 @@ def members(
     UsageError
         The folder holds several splits of a data set.
     """
+    top, paths = listing.top, listing.paths
     if top.url is not None and any(path.name == "state.json" for path in paths):
         raise top.error(
             "this is a remote folder that Hugging Face datasets saved",
@@ -108,7 +108,7 @@ def members(
             0,
         )
     fmt = None if fmt == "folder" else fmt
-    if pattern:
+    if listing.pattern:
         name = top.url or str(top.path)
         # a pattern that ends in * means files that can be read; one that says more means just these
         known = [path for path in paths if _readable(split_name(path)[1], "markup" if fmt == "markup" else None)]
@@ -120,10 +120,10 @@ def members(
         settled = fmt if fmt in (*TEXTUAL, "markup") else None  # where the format of the folder settles that of files
         if fmt != "markup":
             refuse_splits(top.label, chosen)
-    return Listed([(_place(top, path), settled) for path in chosen], left_out)
+    return Listed([(listing.place(path), settled) for path in chosen], left_out)
 
 
-def log_files(top: Location, paths: Sequence[PurePath], patterns: Sequence[str]) -> Listed:
+def log_files(listing: Listing, patterns: Sequence[str]) -> Listed:
     """List the logs of a folder that have names of one of these patterns.
 
     Raises
@@ -131,7 +131,8 @@ def log_files(top: Location, paths: Sequence[PurePath], patterns: Sequence[str])
     ReadingError
         There is none.
     """
-    logs = [_place(top, path) for path in paths if any(fnmatch(path.name, pattern) for pattern in patterns)]
+    top = listing.top
+    logs = [listing.place(path) for path in listing.paths if any(fnmatch(path.name, pattern) for pattern in patterns)]
     if not logs:
         raise top.error(f"no file in this folder is called {' or '.join(patterns)}", "name the log file itself", 0)
     return Listed([(log, None) for log in logs])
@@ -194,28 +195,22 @@ def _walk(top: Location, folder: Path) -> list[Path]:
     paths: list[Path] = []
     for parent, folders, files in os.walk(folder, onerror=stop):
         folders[:] = [name for name in folders if not name.startswith(".")]  # do not enter hidden folders
-        links = [name for name in folders if Path(parent, name).is_symlink()]
-        if links:
+        place = Path(parent).relative_to(folder)
+        if (link := next((name for name in folders if Path(parent, name).is_symlink()), None)) is not None:
             raise top.error(
-                f"the subfolder {shorten(os.path.relpath(Path(parent, links[0]), folder))} is a link, which is not "
-                "followed",
+                f"the subfolder {shorten(str(place / link))} is a link, which is not followed",
                 "replace it by a folder, or name the files by a pattern such as 'folder/*/*.jsonl'",
                 0,
             )
-        paths += [Path(parent, name) for name in files if not name.startswith(".")]
-    return sorted(paths, key=lambda path: path.relative_to(folder).parts)
+        paths += [place / name for name in files]
+    return sorted(paths, key=lambda path: path.parts)
 
 
-def folder_format(path: Path) -> str | None:
-    """Tell a folder that ``datasets`` saved from a plain one; None if the path is not a folder."""
-    if not path.is_dir():
-        return None
-    if (path / "dataset_dict.json").is_file():
-        return "datasets"
-    if (path / "state.json").is_file() and (path / "dataset_info.json").is_file():
-        return "datasets"
-    saved = (path / "state.json").is_file() or (path / "dataset_info.json").is_file()
-    return "datasets" if saved and any(path.glob("*.arrow")) else "folder"
+def is_dataset(path: Path) -> bool:
+    """Whether a path is a folder that ``datasets`` saved."""
+    state, info = ((path / name).is_file() for name in ("state.json", "dataset_info.json"))
+    whole = (path / "dataset_dict.json").is_file() or (state and info)
+    return whole or ((state or info) and any(path.glob("*.arrow")))
 
 
 def datasets_files(location: Location, folder: Path) -> list[Path]:
@@ -296,7 +291,8 @@ def refuse_splits(folder: str, paths: Sequence[PurePath]) -> None:
             files.setdefault(split, []).append(relative)
     if len(files) < 2:
         return
-    counts = ", ".join(f"{split} ({_counted(names)})" for split, names in files.items())
+    sizes = {split: names[0].as_posix() if len(names) == 1 else f"{len(names)} files" for split, names in files.items()}
+    counts = ", ".join(f"{split} ({size})" for split, size in sizes.items())
     within = folder.rstrip("/") + "/"
     ways = " or ".join(within + _pattern(names) for names in files.values())
     everything = within + ("*" if all(len(path.parts) == 1 for path in paths) else "**/*")
@@ -304,10 +300,6 @@ def refuse_splits(folder: str, paths: Sequence[PurePath]) -> None:
         f"{folder}: the folder holds the splits {counts}, expected one",
         hint=f"name one: {ways}; '{everything}' (in quotes) reads all as one text",
     )
-
-
-def _counted(names: Sequence[PurePath]) -> str:
-    return names[0].as_posix() if len(names) == 1 else f"{len(names)} files"
 
 
 def _pattern(names: Sequence[PurePath]) -> str:

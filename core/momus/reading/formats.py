@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, partial
@@ -15,7 +16,7 @@ from typing import Any
 
 from momus.errors import PluginError
 from momus.reading.chat import prompt_of
-from momus.reading.messages import answer_in, is_chat, prompt_in, spoken, unquoted
+from momus.reading.messages import answer_in, asked, is_chat, is_message, prompt_in, said, spoken, unquoted
 from momus.reading.paths import MISSING, SPECIAL, as_string, look_up, names_in, search
 
 MODELS = ("model", "model_name", "model_id", "generator")
@@ -118,20 +119,15 @@ class Format:
 
     def within(self, name: str) -> Format:
         """The format of records that hold those of this format in a field."""
-        plain = replace(self, id=(), has=())
 
         def inner(paths: Paths) -> Paths:
             return tuple(f"{name} | ({path})" if SPECIAL.search(path) else f"{name}.{path}" for path in paths)
 
-        return replace(
-            plain,
-            rows=inner(self.rows),
-            answer=inner(self.answer),
-            prompt=inner(self.prompt),
-            model=inner(self.model),
-            reference=inner(self.reference),
-            sides={side: inner(paths) for side, paths in self.sides.items()},
-        )
+        sides = {side: inner(paths) for side, paths in self.sides.items()}
+        moved: dict[str, Any] = {
+            key: inner(getattr(self, key)) for key in ("rows", "answer", "prompt", "model", "reference")
+        }
+        return replace(self, id=(), has=(), sides=sides, **moved)
 
     @property
     def names(self) -> frozenset[str]:
@@ -187,6 +183,15 @@ def _meets(record: Mapping[str, object], paths: Paths) -> bool:
     return value is not None and (value is not False or not SPECIAL.search("".join(paths)))
 
 
+def wrapped(record: object) -> object:
+    """A record as an object: a chat, or a list of objects, under a name."""
+    if is_chat(record):
+        return {"messages": record}
+    if isinstance(record, list) and record and all(isinstance(item, Mapping) for item in record):
+        return {"item": record}
+    return record
+
+
 def _paths(value: Any) -> Paths:
     return (value,) if isinstance(value, str) else tuple(value)
 
@@ -217,3 +222,93 @@ def formats() -> tuple[Format, ...]:
 def format_named(name: str) -> Format | None:
     """The format of a name; None if there is none."""
     return next((known for known in formats() if known.name == name), None)
+
+
+NO_TEXT = "they hold no text (calls of tools, reasoning)"
+
+
+class Threads:
+    """Of records that answer each other, what was said before each."""
+
+    def __init__(self, known: Format) -> None:
+        self._format = known
+        self._said: dict[str, tuple[str | None, Any]] = {}
+        self._last: str | None = None
+
+    def add(self, record: Mapping[str, object]) -> None:
+        """Note a record, whose name and the one before it its fields say."""
+        name, before = (look_up(record, path) if path else None for path in self._format.thread)
+        key = name if isinstance(name, str) else f"#{len(self._said)}"
+        parent = before if isinstance(before, str) else None if self._format.thread[1] else self._last
+        content = value_at(record, self._format.prompt) or record
+        self._said[key] = (parent, content if is_message(content) else None)
+        self._last = key
+
+    def prompt(self) -> str | None:
+        """The name of what was said before the last record: of what users said, without results of tools."""
+        messages: list[Any] = []
+        name = self._said[self._last][0] if self._last is not None else None
+        seen: set[str] = set()
+        while name is not None and name in self._said and name not in seen:
+            seen.add(name)
+            name, message = self._said[name]
+            if message is not None and said(message):
+                messages.append(message)
+        users = [m for m in messages[::-1] if asked([m]) and m.get("role") in ("user", "prompter", "human")]
+        return asked(users)
+
+
+@dataclass
+class Recognised:
+    """How the records of one text are read: by a format, with what its records are counted by.
+
+    Attributes
+    ----------
+    format
+        The format.
+    field
+        The field that holds the text; None: what the format says.
+    within
+        Whether texts hold chats in a template, marks of one, or replies of servers.
+    models
+        Number of answers of each model, where records say whose they are.
+    paths
+        Number of answers by the path that says it.
+    """
+
+    format: Format
+    field: str | None = None
+    turns: str = "assistant"
+    within: bool = False
+    models: Counter[str] = dataclasses.field(default_factory=Counter)
+    paths: Counter[str] = dataclasses.field(default_factory=Counter)
+
+    def records(
+        self, stream: Iterator[tuple[int, object, str | None]], left_out: Counter[str]
+    ) -> Iterator[tuple[int, object, str | None]]:
+        """The records of a stream as `Format.record` makes them; those that are no answers are counted."""
+        known = self.format
+        threads = Threads(known) if known.thread else None
+        shapes = self.within or self.field in known.sides or (self.field is None and bool(known.answer))
+        field = "text" if shapes else self.field
+        for number, value, _ in stream:
+            record = wrapped(value)
+            if not isinstance(record, Mapping):
+                yield number, value, field
+                continue
+            if threads is not None:
+                threads.add(record)
+            if not known.counts(record):
+                left_out[known.other] += 1
+                continue
+            shaped = known.record(record, self.field, self.turns, self.within)
+            if threads is not None:
+                prompt = threads.prompt()
+                shaped["prompt_id"] = prompt if prompt is not None else shaped.get("prompt_id")
+                if isinstance(shaped.get("text"), list) and not any(map(said, shaped["text"])):
+                    left_out[NO_TEXT] += 1
+                    continue
+            path, models = known.who(record)
+            self.paths.update([path] * bool(models))
+            self.models.update(models)
+            yield number, shaped, field

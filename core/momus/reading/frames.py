@@ -98,10 +98,7 @@ def gathered(source: MemorySource, name: str, options: ReadingOptions) -> Corpus
         if builder.rows:
             check_models(reading, location)
             _check(reading, location)
-        corpus = reading.corpus(name)
-    corpus.answers = reading.answers()
-    corpus.origin = reading.origin(name, None)
-    return corpus
+        return reading.corpus(name, name)
 
 
 def _check(reading: Rows, location: Location) -> None:
@@ -109,7 +106,7 @@ def _check(reading: Rows, location: Location) -> None:
     try:
         check_documents(reading, location)
     except ReadingError as error:
-        fields = reading.shaper.fields_seen.with_text((*LABELS, reading.field or "text"))
+        fields = reading.looked.with_text((*LABELS, reading.field or "text"))
         chosen = " or ".join(f"ReadingOptions(field={shorten(f, 80)})" for f in fields[:3])
         hint = f"choose the field that holds the text: reading={chosen}" if fields else ACCEPTED
         raise ReadingError(error.message, hint) from None
@@ -134,12 +131,8 @@ def _records(source: Any, name: str, field: str | None, keep: tuple[str, ...]) -
         return _hub_records(source, field, keep)
     if isinstance(source, pa.Array | pa.ChunkedArray):
         return map(_record, source.to_pylist())
-    if isinstance(source, pa.RecordBatch):
-        return _batch_records([source], source.schema.names, field, keep)
-    if (table := _table(source, field, keep)) is not None:
-        return _batch_records(table.to_batches(), table.schema.names, field, keep)
-    if isinstance(source, ArrowStream) and (reader := _stream(source)) is not None:
-        return _batch_records(reader, reader.schema.names, field, keep)
+    if (batches := _batches(source, field, keep)) is not None:
+        return _batch_records(batches, field, keep)
     unordered = isinstance(source, set | frozenset)
     if unordered or isinstance(source, str | bytes | bytearray | io.IOBase) or not hasattr(source, "__iter__"):
         why = "whose order is not settled" if unordered else "which is not a source of texts"
@@ -207,20 +200,13 @@ def _frame_records(frame: Any, name: str, field: str | None, keep: tuple[str, ..
     """
     levels = [level for level in frame.index.names if level in LABELS and level not in frame.columns]
     frame = frame.reset_index(level=levels) if levels else frame
-    names = [str(column) for column in frame.columns]
-    chosen = needed_columns(names, field, keep)
+    frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
+    chosen = needed_columns(list(frame.columns), field, keep)
     doubled = next((n for n in chosen if chosen.count(n) > 1), None)
     if doubled is not None:
         raise UsageError(f"{name!r} has several columns called {doubled!r}", hint="rename all but one")
-    return _rows(chosen, [_values(frame.iloc[:, names.index(n)]) for n in chosen])
-
-
-def _values(column: Any) -> list[Any]:
-    """The values of a pandas column, None where one is missing."""
-    missing = column.isna().to_numpy()
-    values = column.astype(object).tolist()
-    whole = column.dtype.kind == "f" and all(v.is_integer() for v in column[~missing])
-    return [None if gone else int(v) if whole else v for v, gone in zip(values, missing, strict=True)]
+    frame = frame[chosen].convert_dtypes()
+    return map(_record, frame.astype(object).where(frame.notna(), None).to_dict("records"))
 
 
 def _column_records(source: Mapping[Any, Any], name: str, field: str | None, keep: tuple[str, ...]) -> Iterator[object]:
@@ -264,35 +250,32 @@ def _hub_records(source: Any, field: str | None, keep: tuple[str, ...]) -> Itera
     return chain.from_iterable(_rows(list(batch), list(batch.values())) for batch in batches)
 
 
-def _table(source: Any, field: str | None, keep: tuple[str, ...]) -> pa.Table | None:
-    """The needed columns of a frame of any library that narwhals knows; None for other objects.
+def _batches(source: Any, field: str | None, keep: tuple[str, ...]) -> pa.RecordBatchReader | None:
+    """The record batches of a table of Arrow, or of any library that narwhals knows; None for other objects.
 
-    Polars, PyArrow, Modin, cuDF; and lazily Polars, DuckDB, Dask, Ibis, PySpark: a lazy frame is collected, with its
-    needed columns only.
+    Polars, Modin, cuDF; and lazily Polars, DuckDB, Dask, Ibis, PySpark: a lazy frame is collected, with its needed
+    columns only. The stream of a single column has no record batches.
     """
-    if isinstance(source, Iterator) or type(source).__module__ == "builtins":
+    if type(source).__module__ == "builtins":
         return None
-    import narwhals as nw
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    elif not isinstance(source, Iterator):
+        import narwhals as nw
 
-    frame = nw.from_native(source, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        return frame.select(needed_columns(frame.collect_schema().names(), field, keep)).collect("pyarrow").to_arrow()
-    return frame.to_arrow() if isinstance(frame, nw.DataFrame) else None
-
-
-def _stream(source: ArrowStream) -> pa.RecordBatchReader | None:
-    """Open the Arrow stream of a table; None for a single column, whose stream has no record batches."""
+        frame = nw.from_native(source, pass_through=True)
+        if isinstance(frame, nw.LazyFrame):
+            frame = frame.select(needed_columns(frame.collect_schema().names(), field, keep)).collect("pyarrow")
+        source = frame.to_arrow() if isinstance(frame, nw.DataFrame) else source
     try:
         return pa.RecordBatchReader.from_stream(source)
     except (pa.ArrowException, TypeError, ValueError):
         return None
 
 
-def _batch_records(
-    batches: Iterable[pa.RecordBatch], names: Sequence[str], field: str | None, keep: tuple[str, ...]
-) -> Iterator[object]:
+def _batch_records(batches: pa.RecordBatchReader, field: str | None, keep: tuple[str, ...]) -> Iterator[object]:
     """Records of Arrow record batches, of the needed columns only."""
-    chosen = needed_columns(names, field, keep)
+    chosen = needed_columns(batches.schema.names, field, keep)
     for batch in batches:
         for start in range(0, batch.num_rows, BATCH_ROWS):
             for record in batch.select(chosen).slice(start, BATCH_ROWS).to_pylist():

@@ -21,17 +21,16 @@ from momus.reading import jsonfiles, tables
 from momus.reading.building import Builder
 from momus.reading.checking import markup_of, refuse_table, two_texts
 from momus.reading.encoding import by_line, by_paragraph, check_head, refuse_others, whole
-from momus.reading.fields import PARTS, FieldsSeen, NoTextColumnError
+from momus.reading.fields import PARTS, FieldsSeen
 from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file, open_lines
-from momus.reading.location import Location, shorten
-from momus.reading.logs import Log, LogReader, qualified, refused
+from momus.reading.formats import Recognised
+from momus.reading.location import Location, is_address, shorten
+from momus.reading.logs import Log, LogReader, qualified
 from momus.reading.markup import markup_record
 from momus.reading.options import ReadingOptions
 from momus.reading.paths import Where, as_string
 from momus.reading.recognised import PLAIN, SAMPLE, asked_by, packed, recognised
 from momus.reading.records import Row, Shaper, shortened
-from momus.reading.remote import is_address
-from momus.reading.shaping import Recognised
 from momus.reading.sniffing import TABULAR, TEXTUAL, file_format
 from momus.redact import redacted, redacted_value
 from momus.text.corpus import Corpus
@@ -72,72 +71,61 @@ class Rows:
         self.looked = FieldsSeen()  # what the first records hold
         self.filled = False  # whether a document holds text
         self.positions = array("q")
+        self.values: list[object] | None = None  # on request, the record of each row
         self.starts: list[tuple[int, Location]] = []  # the first row of each file
         self.total, self.bytes_before, self.rows_before = total, 0, 0
 
-    def read(self, location: Location, kind: str | None, alone: bool) -> None:
-        """Read one file into the builder; an empty file is an error if it is the only one."""
-        self._begin(location)
+    def read(self, location: Location, kind: str | None, alone: bool, reader: LogReader | None = None) -> None:
+        """Read one file into the builder, a log by its reader; an empty file is an error if it is the only one."""
+        # files of one prefix are parts of one data set: the rows of a part are numbered after those of the part before
+        continues = bool(self.starts) and location.prefix == self.starts[-1][1].prefix
+        self.rows_before = self.builder.rows if continues else 0
+        self.starts.append((self.builder.rows, location))
+        location.limits = self.limits
         with guarded(location):
             size = size_of(location)
-            by_lines = location.part is not None and kind in ("jsonl", "lines")
-            with open_lines(location) if by_lines else open_file(location) as file:
-                if alone and not file.head:
-                    raise location.error("the file is empty", "give a file that holds documents", 0)
-                for position, value, field in self._records(location, file, kind):
-                    location.position = position
-                    self._add(location, position, value, field, size)
+            if reader is not None:
+                self._add_all(location, self._log(location, reader, alone), size)
+            else:
+                by_lines = location.part is not None and kind in ("jsonl", "lines")
+                with open_lines(location) if by_lines else open_file(location) as file:
+                    if alone and not file.head:
+                        raise location.error("the file is empty", "give a file that holds documents", 0)
+                    self._add_all(location, self._records(location, file, kind), size)
             self.bytes_before += size or 0
-        self._report()
+        if self.progress is not None:
+            self.progress(self.bytes_before, self.total)
 
-    def read_log(self, location: Location, reader: LogReader, alone: bool) -> None:
-        """Read one log into the builder; beside others, its ids begin with the name of its task.
+    def _log(self, location: Location, reader: LogReader, alone: bool) -> Records:
+        """Yield the records of a log; beside others, its ids begin with the name of its task.
 
         Raises
         ------
         ReadingError
             The log cannot be read; also where the reader, which may be anybody's, fails in another way.
         """
-        self._begin(location)
-        with guarded(location):
-            size = size_of(location)
-            try:
-                log = reader.read(Log(location, self.encoding, self.skip), self.field)
-                for position, record in log.records:
-                    if self.where is not None and not self.where(record):
-                        self._leave_out(self.where)
-                        continue
-                    location.position = position
-                    value = qualified(record, log.task) if log.task and not alone else record
-                    self._add(location, position, value, "text", size)
-            except (MomusError, OSError, EOFError, pa.ArrowException, *DAMAGED):
-                raise
-            except Exception as error:  # readers are plug-ins, and logs of other versions break them in any way
-                reason = shorten(f"{type(error).__name__}: {error}".splitlines()[0], 300)
-                raise location.error(
-                    f"the reader {reader.name!r} cannot read this as {reader.title} ({reason})",
-                    "the log may be of another version, damaged, or of another tool",
-                    0,
-                ) from error
-            self.abouts.append(log.about)
-            self.left_out.update(log.left_out)
-            self.bytes_before += size or 0
-        self._report()
+        try:
+            log = reader.read(Log(location, self.encoding, self.skip), self.field)
+            for position, record in log.records:
+                if self.looked.records < SAMPLE and isinstance(record, Mapping):
+                    self.looked.add(record)
+                if self.where is None or self.where(record):
+                    yield position, qualified(record, log.task) if log.task and not alone else record, "text"
+                else:
+                    self._leave_out(self.where)
+        except (MomusError, OSError, EOFError, pa.ArrowException, *DAMAGED):
+            raise
+        except Exception as error:  # readers are plug-ins, and logs of other versions break them in any way
+            reason = shorten(f"{type(error).__name__}: {error}".splitlines()[0], 300)
+            raise location.error(
+                f"the reader {reader.name!r} cannot read this as {reader.title} ({reason})",
+                "the log may be of another version, damaged, or of another tool",
+                0,
+            ) from error
+        self.abouts.append(log.about)
+        self.left_out.update(log.left_out)
 
-    def _begin(self, location: Location) -> None:
-        """Note where the rows of a file begin."""
-        # files of one prefix are parts of one data set: the rows of a part are numbered after those of the part before
-        continues = bool(self.starts) and location.prefix == self.starts[-1][1].prefix
-        self.rows_before = self.builder.rows if continues else 0
-        self.starts.append((self.builder.rows, location))
-        location.limits = self.limits
-
-    def _report(self) -> None:
-        """Report the bytes that were read."""
-        if self.progress is not None:
-            self.progress(self.bytes_before, self.total)
-
-    def origin(self, source: str, reader: str | None) -> Origin | None:
+    def _origin(self, source: str, reader: str | None) -> Origin | None:
         """Where the rows come from; None for plain files of which nothing was set apart."""
         if reader is None and not self.shaper.set_apart and not is_address(source) and not self.read_as:
             return None
@@ -156,29 +144,38 @@ class Rows:
         """Add records that are in memory already."""
         self.limits = replace(self.limits, document=sys.maxsize)  # it is in memory, whatever its size
         self.starts.append((self.builder.rows, location))
-        for position, value, field in self._told(location, ((n, v, self.field) for n, v in enumerate(records, 1))):
-            self._add(location, position, value, field, None)
+        numbered = ((n, value, self.field) for n, value in enumerate(records, 1))
+        self._add_all(location, self._told(location, numbered), None)
 
     @property
     def needed(self) -> tuple[str, ...]:
         """Paths that rows need beside the text and the labels."""
         return (*self.shaper.needed, *(self.where.names if self.where is not None else ()))
 
-    def _add(self, location: Location, position: int, value: object, field: str | None, size: int | None) -> None:
+    def _add_all(self, location: Location, records: Records, size: int | None) -> None:
+        """Add the rows of all records of a file of this size."""
+        for position, value, field in records:
+            location.position = position
+            for row in self.shaper.rows(value, field):
+                if self.values is not None:
+                    self.values.append(value)
+                if self._add(location, position, row) and self.progress is not None:
+                    self.progress(self.bytes_before + min(location.tell(), size or 0), self.total)
+
+    def _add(self, location: Location, position: int, row: Row) -> bool:
+        """Add a row; True if it completes a batch."""
+        if row.problem is not None:
+            self.problems[row.problem] += 1
+        size_of_text = sum(map(len, row.texts))
+        self.filled = self.filled or size_of_text > 0
+        if size_of_text > self.limits.document:
+            raise location.too_long("the document", position)
+        self.positions.append(position)
         default_id = f"{location.prefix}:{position + self.rows_before}" if position else location.prefix
-        for row in self.shaper.rows(value, field):
-            if row.problem is not None:
-                self.problems[row.problem] += 1
-            size_of_text = sum(map(len, row.texts))
-            self.filled = self.filled or size_of_text > 0
-            if size_of_text > self.limits.document:
-                raise location.too_long("the document", position)
-            self.positions.append(position)
-            id = row.id or default_id
-            if row.answer:
-                id, row = self._answer(row, id, default_id)
-            if self.builder.add(id, row) and self.progress is not None:
-                self.progress(self.bytes_before + min(location.tell(), size or 0), self.total)
+        id = row.id or default_id
+        if row.answer:
+            id, row = self._answer(row, id, default_id)
+        return self.builder.add(id, row)
 
     def _answer(self, row: Row, id: str, default_id: str) -> tuple[str, Row]:
         """Give one of several answers its id, and the prompt that it shares with the others of its record."""
@@ -187,10 +184,6 @@ class Rows:
         # without a prompt, the record stands for it, named so that no record of another file has the same name
         prompt = row.prompt or (default_id if row.id is None else f"{default_id} {row.id}")
         return f"{id}#{row.answer}", replace(row, prompt=prompt)
-
-    def answers(self) -> tuple[Answers, ...]:
-        """How many answers of how many records became documents."""
-        return tuple(Answers(field, records, self.listed[field]) for field, records in self.lists.items())
 
     def _records(self, location: Location, file: OpenedFile, kind: str | None) -> Records:
         """Yield (position, value, field) from a file; ``kind`` is its format if that is settled."""
@@ -203,10 +196,13 @@ class Rows:
                 f"two fields for {location.label}: {self.items!r} after # and {field!r}", hint="give one of them"
             )
         if kind in ("parquet", "arrow"):
-            return self._told(location, self._table(location, file, kind))
+            location.unit = "row"
+            read = tables.parquet if kind == "parquet" else tables.arrow
+            rows = read(location, file, field, self.needed)
+            return self._told(location, ((n, value, field) for n, value in rows))
         check_head(location, file.head, self.encoding)
         if kind == "json":
-            records = jsonfiles.json_document(location, file, self.encoding, field, self.needed, self.items)
+            records = jsonfiles.json_document(location, file, self.encoding, field, self.items)
             return self._told(location, records)
         if kind in TEXTUAL:
             refuse_table(location, kind)
@@ -264,19 +260,8 @@ class Rows:
     def _leave_out(self, where: Where) -> None:
         self.left_out[f"they do not meet {arg('where', where.text)}"] += 1
 
-    def _table(self, location: Location, file: OpenedFile, kind: str) -> Records:
-        """Yield the rows of a Parquet or Arrow file; the error for a log names its reader."""
-        location.unit = "row"
-        read = tables.parquet if kind == "parquet" else tables.arrow
-        try:
-            for number, value in read(location, file, self.field, self.needed):
-                yield number, value, self.field
-        except NoTextColumnError as error:
-            name = location.name.name if location.name is not None else ""
-            raise refused(error.message, error.hint or "", name, dict.fromkeys(error.columns)) from None
-
-    def corpus(self, name: str) -> Corpus:
-        """The corpus of all rows.
+    def corpus(self, name: str, source: str | None = None, reader: str | None = None) -> Corpus:
+        """The corpus of all rows; of a whole source, with where these come from.
 
         Raises
         ------
@@ -285,9 +270,13 @@ class Rows:
         """
         table = self.builder.finish()
         try:
-            return Corpus(table, name)
+            corpus = Corpus(table, name)
         except UsageError:
             raise self._duplicate_id(table) from None
+        if source is not None:
+            corpus.answers = tuple(Answers(f, records, self.listed[f]) for f, records in self.lists.items())
+            corpus.origin = self._origin(source, reader)
+        return corpus
 
     def _duplicate_id(self, table: pa.Table) -> ReadingError:
         """Make the error for an id that occurs twice, with both positions."""

@@ -10,7 +10,7 @@ from momus.arguments import arg
 from momus.errors import ReadingError
 from momus.limits import size_text
 from momus.reading.encoding import chunks, lines
-from momus.reading.fields import ID_FIELDS, LABELS, PROMPT_FIELDS, paths_to
+from momus.reading.fields import ID_FIELDS, LABELS, PROMPT_FIELDS
 from momus.reading.files import CHUNK, OpenedFile
 from momus.reading.location import Location, Problem, shorten
 from momus.reading.paths import MISSING, look_up
@@ -64,12 +64,7 @@ def _bad_line(location: Location, number: int, line: str, error: json.JSONDecode
 
 
 def json_document(
-    location: Location,
-    file: OpenedFile,
-    encoding: str,
-    field: str | None,
-    keep: Sequence[str] = (),
-    items_field: str | None = None,
+    location: Location, file: OpenedFile, encoding: str, field: str | None, items_field: str | None = None
 ) -> Iterator[tuple[int, object, str | None]]:
     """Yield (number, value, field that holds the text) from a list, a single object, or a sequence of values.
 
@@ -90,7 +85,8 @@ def json_document(
         return
     first = reader.value()
     if not reader.next():
-        yield from from_object(location, first, field, keep, items_field)
+        records, field = from_object(location, first, field, items_field)
+        yield from ((number, record, field) for number, record in enumerate(records, 1))
         return
     yield 1, first, field
     number = 1
@@ -206,20 +202,20 @@ def _may_continue(error: json.JSONDecodeError) -> bool:
 
 
 def from_object(
-    location: Location, value: object, field: str | None, keep: Sequence[str] = (), items_field: str | None = None
-) -> Iterator[tuple[int, object, str | None]]:
-    """Yield (number, record, field that holds the text) from the single value of a file.
+    location: Location, value: object, field: str | None, items_field: str | None = None
+) -> tuple[Sequence[object], str | None]:
+    """The records in the single value of a file, and the field that holds their text.
 
     ``items_field`` names the list whose items are records with this ``field``, where both are known.
 
     An object is one document, unless the field names a list and the object has no id: then each item is a document.
-    Other lists of the same length are columns: ``id``, ``prompt`` and ``group`` columns and those to ``keep`` are used;
-    without a prompt column, the row number becomes the prompt, which pairs documents across columns.
+    Other lists of the same length are columns; without a prompt column, the row number becomes the prompt, which pairs
+    documents across columns.
 
     >>> from momus.reading.location import Location
     >>> sides = {"original": ["a", "b"], "sampled": ["c", "d"]}
-    >>> list(from_object(Location(None, "x.json", "x"), sides, "sampled"))[1]
-    (2, {'sampled': 'd', 'prompt': '2'}, 'sampled')
+    >>> from_object(Location(None, "x.json", "x"), sides, "sampled")[0][1]
+    {'prompt': '2', 'original': 'b', 'sampled': 'd'}
 
     Raises
     ------
@@ -227,20 +223,17 @@ def from_object(
         The object holds several lists, and no field chooses one.
     """
     if not isinstance(value, Mapping):
-        yield 1, value, field
-        return
+        return [value], field
     if items_field is not None:
-        yield from _items(location, value, items_field, field)
-        return
+        return _items(location, value, items_field), field
     if (field is None or look_up(value, field) is MISSING) and (listed := records_within(value)) is not None:
-        yield from ((number, record, field) for number, record in enumerate(listed, 1))
-        return
+        return listed, field
     name = field or ("text" if "sections" not in value else "sections")
     items = look_up(value, name)
     single = any(isinstance(value.get(key), (str, int)) for key in ID_FIELDS) or name == "sections"
     if isinstance(items, list) and items and not single:
-        yield from _rows(value, name, items, keep)
-        return
+        objects = all(isinstance(item, Mapping) for item in items)
+        return (items, None) if objects else (_rows(value, name, items), name)
     lists = {k: len(v) for k, v in value.items() if isinstance(v, list) and v and isinstance(v[0], (str, dict))}
     if items is MISSING and lists and not (field is None and _has_text(value)):
         choices = ", ".join(f"{k!r} ({n:,} items)" for k, n in lists.items())
@@ -250,13 +243,11 @@ def from_object(
             "choose one: " + " or ".join(f"{location.label}#{k}" for k in lists),
             0,
         )
-    yield 1, value, field
+    return [value], field
 
 
-def _items(
-    location: Location, value: Mapping[str, object], items_field: str, field: str | None
-) -> Iterator[tuple[int, object, str | None]]:
-    """Yield the objects of a list, whose texts are in ``field``."""
+def _items(location: Location, value: Mapping[str, object], items_field: str) -> Sequence[object]:
+    """The objects of a list, of which a field holds the texts."""
     items = look_up(value, items_field)
     if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
         raise location.error(
@@ -264,30 +255,18 @@ def _items(
             f"leave out {arg('field')}, or leave out #{items_field}",
             0,
         )
-    for number, item in enumerate(items, 1):
-        yield number, item, field
+    return items
 
 
 def _has_text(value: Mapping[str, object]) -> bool:
     """Whether the object looks like one document: a string that is not its id, prompt or title."""
-    return isinstance(value.get("text"), str) or any(
-        isinstance(v, str) for k, v in value.items() if k not in (*LABELS, "title")
-    )
+    return any(isinstance(v, str) for k, v in value.items() if k not in (*LABELS, "title"))
 
 
-def _rows(
-    value: Mapping[str, object], name: str, items: list[object], keep: Sequence[str]
-) -> Iterator[tuple[int, object, str | None]]:
-    """Yield the items of a list, strings with their id, prompt, group and metadata from the parallel lists."""
-    if all(isinstance(item, Mapping) for item in items):
-        for number, item in enumerate(items, 1):
-            yield number, item, None
-        return
-    peers = {k: v for k, v in value.items() if isinstance(v, list) and len(v) == len(items)}
-    keys = [k for k in dict.fromkeys((*LABELS, *paths_to(keep))) if k in peers and k != name]
-    paired = len(peers) > 1 and not any(k in PROMPT_FIELDS for k in keys)
-    for number, item in enumerate(items, 1):
-        row: dict[str, object] = {name: item} | {k: peers[k][number - 1] for k in keys}
-        if paired and name not in PROMPT_FIELDS:
-            row["prompt"] = str(number)
-        yield number, row, name
+def _rows(value: Mapping[str, object], name: str, items: list[object]) -> list[object]:
+    """The rows of a list of texts and of the lists beside it that are as long."""
+    beside = {k: v for k, v in value.items() if isinstance(v, list) and len(v) == len(items)}
+    if len(beside) > 1 and not beside.keys() & {*PROMPT_FIELDS}:
+        beside = {"prompt": list(map(str, range(1, len(items) + 1))), **beside}
+    columns = {**beside, name: items}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

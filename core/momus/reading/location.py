@@ -1,15 +1,28 @@
-"""The file that is being read (on disk, remote, or standard input): its name in messages, the position reached."""
+"""Where texts are read from: on disk, at addresses, or from standard input; names in messages, the position reached.
+
+``fsspec`` does the transport to addresses such as ``s3://bucket/x.parquet``, ``hf://datasets/owner/name`` and ``https://…``;
+credentials are those that its file systems find in the environment, and they are never part of a message.
+"""
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from glob import has_magic
 from pathlib import Path, PurePath, PurePosixPath
+from typing import TYPE_CHECKING, Any
 
 from momus.arguments import arg
-from momus.errors import ReadingError
+from momus.errors import MissingExtraError, MomusError, ReadingError, UsageError
 from momus.limits import VARIABLE, Limits, size_text
+from momus.redact import redacted
+from momus.version import extra
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 
 @dataclass(frozen=True)
@@ -156,3 +169,166 @@ def shorten(text: str, width: int = 40) -> str:
     "'aaaaa…'"
     """
     return repr(text if len(text) <= width else text[:width] + "…")
+
+
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+WEB = ("http", "https")
+DENIED = ("Credential", "401", "403", "Forbidden", "Unauthorized")
+"""Words of errors of transports that let nobody in."""
+
+
+def is_address(path: str) -> bool:
+    r"""Whether a path is an address.
+
+    >>> is_address("s3://bucket/x.parquet"), is_address("C:\\x.parquet"), is_address("data/x.parquet")
+    (True, False, False)
+    """
+    return ADDRESS.match(path) is not None
+
+
+class RemoteFile(io.RawIOBase):
+    """The bytes of a remote file; errors of any transport become a `ReadingError`, and too many bytes end it."""
+
+    def __init__(self, location: Location, stream: Any) -> None:
+        self._location, self._stream, self._count = location, stream, 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Whether the server sends any part of the file that is asked for."""
+        return bool(self._stream.seekable())
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read the next bytes into the buffer and return their number, 0 at the end."""
+        target = memoryview(buffer)
+        with worded(self._location):
+            data = self._stream.read(len(target))
+        self._count += len(data)
+        limit = self._location.limits.file
+        if self._count > limit:
+            raise self._location.error(f"the remote file holds more than {size_text(limit)}", trusted("file=1TB"), 0)
+        target[: len(data)] = data
+        return len(data)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to a position, and return it."""
+        with worded(self._location):
+            return int(self._stream.seek(offset, whence))
+
+    def tell(self) -> int:
+        """Return the position; without one, the number of bytes that were read."""
+        return int(self._stream.tell()) if self.seekable() else self._count
+
+    def close(self) -> None:
+        """Close the connection."""
+        if not self.closed:
+            self._stream.close()
+        super().close()
+
+
+def open_remote(location: Location) -> RemoteFile:
+    """Open the file at the address of a location.
+
+    Raises
+    ------
+    ReadingError
+        There is none, or the server does not answer, or refuses.
+    MissingExtraError
+        The package for this kind of address is not installed.
+    UsageError
+        The address is a chain of addresses, or of no known kind.
+    """
+    with _reached(location) as (system, path):
+        stream = system.open(path, "rb")  # `fsspec.open` would expand the ? of a query as a pattern
+    size = getattr(stream, "size", None)
+    location.size = size if isinstance(size, int) else None
+    return RemoteFile(location, stream)
+
+
+def list_remote(top: Location) -> list[PurePosixPath] | None:
+    """The files of a remote folder or pattern, as paths within it; None if the address is that of one file.
+
+    Addresses of the web name single files: a web server lists no folders.
+    """
+    assert top.url is not None
+    if top.url.partition("://")[0].lower() in WEB:
+        return None
+    with _reached(top) as (system, path):
+        if has_magic(path) and not system.exists(path):
+            base, names = base_of(path), [n for n in system.glob(path) if not system.isdir(n)]
+        elif system.isdir(path):
+            base, names = path, system.find(path)
+        else:
+            return None
+    return sorted(PurePosixPath(str(name).removeprefix(base).lstrip("/")) for name in names)
+
+
+def base_of(place: str) -> str:
+    """A folder or its address with a slash at its end; of a pattern, the part before its first magic character.
+
+    >>> base_of("s3://bucket/a*/b.jsonl"), base_of("s3://bucket/data"), base_of("a*")
+    ('s3://bucket/', 's3://bucket/data/', '')
+    """
+    head, *magic = re.split(r"[*?\[]", place, maxsplit=1)
+    return head[: head.rfind("/") + 1] if magic else f"{place.rstrip('/')}/"
+
+
+@contextmanager
+def _reached(location: Location) -> Iterator[tuple[Any, str]]:
+    """The file system of an address, and the path within it."""
+    if "::" in (location.url or ""):  # the members of archives would be decompressed without limits
+        raise UsageError(f"{location.label}: this is a chain of addresses", hint="unpack the archive, and give a file")
+    with worded(location):
+        from fsspec.core import url_to_fs
+
+        yield url_to_fs(location.url)
+
+
+@contextmanager
+def worded(location: Location) -> Iterator[None]:
+    """Turn whatever a transport raises into a `MomusError` about the address, without secrets."""
+    scheme = (location.url or "").partition("://")[0]
+    try:
+        yield
+    except MomusError:
+        raise
+    except ImportError as error:
+        package = (error.name or "").partition(".")[0] or str(error)
+        raise MissingExtraError(
+            f"{location.label}: addresses that begin with {scheme}:// need a package that is not installed ({package})",
+            extra("remote"),
+        ) from None
+    except Exception as error:  # each transport has errors of its kind
+        if isinstance(error, ValueError) and "Protocol not known" in str(error):
+            raise UsageError(
+                f"{location.label}: {scheme}:// is no kind of address that can be read",
+                hint="use https://, s3://, gs://, hf://datasets/OWNER/NAME, or a path",
+            ) from None
+        status = getattr(error.__cause__, "status", None)  # of the web, where any answer but 200 is a missing file
+        reason = (str(error).splitlines() or [""])[0].strip()
+        fault = redacted(f"{type(error).__name__}: {reason}"[:300]) if status is None else f"status {status}"
+        if isinstance(error, PermissionError) or any(word in fault for word in DENIED):
+            raise location.error(f"access is denied ({fault})", _credentials(scheme), 0) from None
+        if "404" in fault or (isinstance(error, FileNotFoundError) and status is None):
+            raise location.error("there is no such file or folder at this address", "check the address", 0) from None
+        hint = "check the address and the connection, and try again"
+        raise location.error(f"the file cannot be fetched ({fault})", hint, 0) from None
+
+
+def _credentials(scheme: str) -> str:
+    """Where the transport looks for credentials."""
+    known = {
+        "hf": "set HF_TOKEN to a token that may read it",
+        "s3": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
+        "gs": "set GOOGLE_APPLICATION_CREDENTIALS to a key file",
+    }
+    return known.get(scheme, "give an address that may be read, or fetch the file yourself")
+
+
+def exists(location: Location) -> bool:
+    """Whether there is a file at an address; False also where the server does not say."""
+    with suppress(MomusError), _reached(location) as (system, path):
+        return bool(system.isfile(path))
+    return False

@@ -26,8 +26,7 @@ from momus.plugins import READERS, load_plugin, registered
 from momus.reading import jsonfiles, tables
 from momus.reading.encoding import check_head
 from momus.reading.files import guarded, open_file
-from momus.reading.location import Location, shorten
-from momus.reading.remote import exists
+from momus.reading.location import Location, exists, shorten
 
 __all__ = ["Log", "LogReader", "LogRecords"]
 

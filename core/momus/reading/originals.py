@@ -16,11 +16,10 @@ from momus.errors import UsageError
 from momus.files import plain
 from momus.numeric.types import Ints
 from momus.reading.encoding import codec
-from momus.reading.files import OpenedFile, guarded, open_lines
-from momus.reading.gathering import Records, Rows
-from momus.reading.location import Location, Part, Problem
+from momus.reading.files import guarded, open_file, open_lines
+from momus.reading.location import Part, Problem
 from momus.reading.options import ReadingOptions
-from momus.reading.parts import BY_LINE, InputFile, read_gathered
+from momus.reading.parts import InputFile, read_rows
 from momus.reading.tables import groups_of, within
 from momus.text.corpus import Corpus
 
@@ -72,49 +71,38 @@ def read_originals(file: InputFile, part: Part | None, options: ReadingOptions) 
     UsageError
         A record holds several documents, or the format does not keep records apart.
     """
-    corpus, gathered = read_gathered(file, part, options, False, _Keeping)
-    assert isinstance(gathered, _Keeping)
+    _check_apart(file)
+    # the rows of a part of a Parquet file are read once more, with all columns
+    corpus, reading = read_rows(file, part, options, values=file.kind != "parquet")
+    positions = np.array(reading.positions)
+    twice = positions[1:][np.diff(positions) == 0]
+    if len(twice):
+        count = np.count_nonzero(positions == twice[0])
+        raise UsageError(
+            f"{file.location.where(int(twice[0]))}: a record with {count} documents",
+            hint="give each document its own record, and filter again",
+        )
     if file.kind == "parquet" and part is not None:
         with guarded(file.location):
             return Originals(corpus, _rows(Path(file.path), part))
-    if file.kind in BY_LINE and file.kind == "jsonl" and part is not None and codec(options.encoding) in PLAIN:
+    if file.kind == "jsonl" and part is not None and codec(options.encoding) in PLAIN:
         with guarded(file.location), open_lines(replace(file.location, part=part)) as lines_of_part:
             data = lines_of_part.content.read().removeprefix(BOM if part.start == 0 else b"")
         lines = [line.rstrip(b"\r") for line in data.split(b"\n")]
-        return Originals(corpus, [lines[n - part.before - 1] for n in gathered.numbers])
-    ids = corpus.ids
-    return Originals(corpus, [_record(value, ids[i]) for i, value in enumerate(gathered.values)])
+        return Originals(corpus, [lines[n - part.before - 1] for n in reading.positions])
+    return Originals(corpus, list(map(_record, reading.values or (), corpus.ids)))
 
 
-class _Keeping(Rows):
-    """Keeps each record beside its document."""
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.values: list[object] = []
-        self.numbers: list[int] = []
-
-    def _records(self, location: Location, file: OpenedFile, kind: str | None) -> Records:
-        if kind == "arrow" or (kind == "json" and not file.head.lstrip(BOM + b" \t\r\n").startswith(b"[")):
-            raise UsageError(
-                f"{location.label}: records of this format are not kept apart",
-                hint="convert it to JSON Lines or Parquet first",
-            )
-        # a record of a Parquet file is read with the columns that are needed; its rows are read once more
-        self.whole = kind != "parquet"
-        return super()._records(location, file, kind)
-
-    def _add(self, location: Location, position: int, value: object, field: str | None, size: int | None) -> None:
-        before = self.builder.rows
-        super()._add(location, position, value, field, size)
-        if self.builder.rows != before + 1:
-            raise UsageError(
-                f"{location.where(position)}: a record with {self.builder.rows - before} documents",
-                hint="give each document its own record, and filter again",
-            )
-        self.numbers.append(position)
-        if self.whole:
-            self.values.append(value)
+def _check_apart(file: InputFile) -> None:
+    """Refuse formats that do not keep records apart: Arrow, and JSON documents that are no list."""
+    apart = file.kind != "arrow"
+    if file.kind in ("json", "packed json"):
+        with guarded(file.location), open_file(file.location) as opened:
+            apart = opened.head.lstrip(BOM + b" \t\r\n").startswith(b"[")
+    if not apart:
+        raise UsageError(
+            f"{file.path}: records of this format are not kept apart", hint="convert it to JSON Lines or Parquet first"
+        )
 
 
 def _rows(path: Path, part: Part) -> pa.Table:

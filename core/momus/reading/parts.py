@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,13 +23,11 @@ from momus.reading.checking import check_models
 from momus.reading.encoding import codec
 from momus.reading.files import guarded, open_file
 from momus.reading.gathering import Rows
-from momus.reading.location import Location, Part
+from momus.reading.location import Location, Part, is_address
 from momus.reading.messages import decoded
-from momus.reading.options import ReadingOptions
+from momus.reading.options import ReadingOptions, Source, field_of, locations, top_of
 from momus.reading.recognised import SAMPLE, recognised
-from momus.reading.remote import is_address
 from momus.reading.sniffing import file_format
-from momus.reading.sources import Source, field_of, locations, top_of
 from momus.text.corpus import Corpus
 from momus.text.documents import LeftOut
 
@@ -290,16 +287,13 @@ def read_part(file: InputFile, part: Part | None, options: ReadingOptions, *, ch
     ReadingError
         The file changed since it was listed, or the part cannot be read.
     """
-    return read_gathered(file, part, options, check, Rows)[0]
+    return read_rows(file, part, options, check)[0]
 
 
-R = TypeVar("R", bound=Rows)
-
-
-def read_gathered(
-    file: InputFile, part: Part | None, options: ReadingOptions, check: bool, gather: type[R]
-) -> tuple[Corpus, R]:
-    """Read a part, see `read_part`, and give what gathered its rows."""
+def read_rows(
+    file: InputFile, part: Part | None, options: ReadingOptions, check: bool = False, values: bool = False
+) -> tuple[Corpus, Rows]:
+    """Read a part, see `read_part`, and give what gathered its rows, on request with the values of its records."""
     location = replace(file.location, part=part)
     with guarded(location):
         # the bytes of lines are hashed as they are read (`open_lines`)
@@ -307,7 +301,8 @@ def read_gathered(
             raise location.changed()
     with Builder() as builder:
         how = replace(options.of_text(None), field=file.field)
-        reading = gather(builder, how, file.items, None, file.size)
+        reading = Rows(builder, how, file.items, None, file.size)
+        reading.values = [] if values else None
         reading.read(location, None if file.kind is None else file.kind.removeprefix("packed "), False)
         if check and builder.rows:
             check_rows(reading, location)

@@ -20,6 +20,7 @@ SPECIAL = re.compile(r"[\[\]|*@&!'`\"(){}<>=]")
 """Characters by which a path is an expression, and no name or dotted name."""
 EQUALS = re.compile(r"\s*([\w./-]+)\s*(!?=)\s*([^=\s](?:.*\S)?)\s*", re.DOTALL)
 """A column, and the value that it must or must not have."""
+PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MOST_CHARACTERS = 2000
 """Characters of an expression; the parser works its way down into nested ones."""
 
@@ -95,6 +96,15 @@ def search(path: str, value: object) -> Any:
         return expression.search(value)
     except (JMESPathError, RecursionError, ArithmeticError, TypeError, ValueError, AttributeError, LookupError):
         return None
+
+
+def quoted(name: str) -> str:
+    """A name within a path, in quotation marks where it is none of the language of paths.
+
+    >>> quoted("text"), quoted("my text")
+    ('text', '"my text"')
+    """
+    return name if PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
 
 
 @lru_cache(maxsize=256)

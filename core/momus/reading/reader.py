@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -22,30 +21,12 @@ from momus.reading.frames import MemorySource, gathered
 from momus.reading.gathering import Progress, Rows, size_of
 from momus.reading.labels import labelled
 from momus.reading.logs import LogError, log_reader, same_model
-from momus.reading.options import ReadingOptions, names_of
-from momus.reading.sources import Source, field_of, locations, log_locations, top_of
+from momus.reading.options import ReadingOptions, Source, field_of, locations, log_locations, names_of, top_of
 from momus.text.corpus import Corpus
 
 
 @overload
-def read_corpus(
-    path: str | os.PathLike[str],
-    *,
-    name: str | None = None,
-    field: str | None = None,
-    fmt: str | None = None,
-    skip_bad_lines: bool = False,
-    encoding: str = "utf-8",
-    keep: Sequence[str] = (),
-    progress: Progress | None = None,
-    spill: int = SPILL_BYTES,
-    limits: Limits | None = None,
-    include: Sequence[str] = (),
-    turns: str = "assistant",
-    prompt: str | None = None,
-    where: str | None = None,
-    split_by: None = None,
-) -> Corpus: ...
+def read_corpus(path: str | os.PathLike[str], *, split_by: None = None, **options: Any) -> Corpus: ...
 
 
 @overload
@@ -162,25 +143,18 @@ def read_path(
     if not os.fspath(path):
         raise UsageError("the path of a text is empty", hint="name a file or a folder; . is the current folder")
     source = Source.parse(os.fspath(path), recognise=options.fmt is None)
-    gather = partial(_gathered, source, options, name, progress, spill)
     try:
-        return gather()
+        return _gathered(source, options, name, progress, spill)
     except LogError as error:
         if options.fmt is not None or source.path == "-":
             raise
-        return gather(error.reader)
+        return _gathered(replace(source, reader=error.reader), options, name, progress, spill)
 
 
 def _gathered(
-    source: Source,
-    options: ReadingOptions,
-    name: str | None,
-    progress: Progress | None,
-    spill: int,
-    reader_name: str | None = None,
+    source: Source, options: ReadingOptions, name: str | None, progress: Progress | None, spill: int
 ) -> tuple[Corpus, FieldsSeen]:
-    """The corpus of a text, read by the reader of this name, if it is a log; and the fields of its first records."""
-    source = source if reader_name is None else replace(source, reader=reader_name)
+    """The corpus of a text, and the fields of its first records."""
     field, items = field_of(source, options.for_text(None)["field"])
     top = top_of(source)
     reader = log_reader(source.reader) if source.reader is not None else None
@@ -195,16 +169,13 @@ def _gathered(
     with Builder(spill) as builder:
         reading = Rows(builder, replace(options, field=field), items, progress, total)
         for location, kind in files:
-            if reader is None:
-                reading.read(location, kind, files[0][0] is top)
-            else:
-                reading.read_log(location, reader, len(files) == 1)
+            reading.read(location, kind, files[0][0] is top if reader is None else len(files) == 1, reader)
         same_model(reading.abouts, top)
         check(reading, top)
         stem = SURROGATE.sub("\ufffd", top.prefix)  # of a file name that is not UTF-8
-        corpus = reading.corpus(name or (f"{stem}#{source.fragment}" if source.fragment else stem))
-    corpus.answers, corpus.left_out = reading.answers(), listed.left_out
-    corpus.origin = reading.origin(top.label, source.reader)
+        named = name or (f"{stem}#{source.fragment}" if source.fragment else stem)
+        corpus = reading.corpus(named, top.label, source.reader)
+    corpus.left_out = listed.left_out
     return corpus, reading.looked
 
 
@@ -229,21 +200,14 @@ def as_corpus(
         corpus = source if name in ("", source.name) else source.take(range(len(source)), name).read_as(source)
         return corpus if reading is None else labelled(corpus, reading.labels, reading.text)
     reading = reading or ReadingOptions()
-    if isinstance(source, str | os.PathLike):
-        return _of_path(source, reading, name or None, reporter)
-    return reading.of_documents(gathered(source, name or "text", reading.of_text(name)))
-
-
-def _of_path(
-    path: str | os.PathLike[str], reading: ReadingOptions, name: str | None, reporter: Reporter | None = None
-) -> Corpus:
-    """Read a path; a stage reports the percentage of its bytes that is read."""
+    if not isinstance(source, str | os.PathLike):
+        return reading.of_documents(gathered(source, name or "text", reading.of_text(name)))
 
     def report(done: int, total: int | None) -> None:
         advance(round(100 * done / total) if total else 0)
 
-    with (reporter or Silent()).stage(f"reading {name or os.fspath(path)}", 100) as advance:
-        return reading.of_documents(read_path(path, reading.of_text(name), name, report)[0])
+    with (reporter or Silent()).stage(f"reading {name or os.fspath(source)}", 100) as advance:
+        return reading.of_documents(read_path(source, reading.of_text(name or None), name or None, report)[0])
 
 
 def split_by(

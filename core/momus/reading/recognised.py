@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
-from momus.reading.formats import MODELS, Format, format_named, formats
+from momus.reading.formats import MODELS, Format, format_named, formats, wrapped
 from momus.reading.messages import holds_answer, is_chat, is_packed, unquoted
-from momus.reading.paths import MISSING, SPECIAL, look_up, search
+from momus.reading.paths import MISSING, look_up, quoted, search
 
 SAMPLE = 20
 """Records by which a format is recognised."""
@@ -41,15 +40,6 @@ def packed(records: Sequence[object], field: str) -> bool:
     # answers may stand in quotation marks; where these come with escapes, JSON wrote them
     quoted = all(unquoted(v) is not v for v in values) and any("\\" in str(v) for v in values)
     return quoted or _most(map(is_packed, values), values)
-
-
-def wrapped(record: object) -> object:
-    """A record as an object: a chat, or a list of objects, under a name."""
-    if is_chat(record):
-        return {"messages": record}
-    if isinstance(record, list) and record and all(isinstance(item, Mapping) for item in record):
-        return {"item": record}
-    return record
 
 
 def recognised(records: Sequence[object]) -> Format | None:
@@ -105,15 +95,15 @@ def _nested(rows: Rows) -> Format | None:
             and _most((True for _ in inner), rows)
             and (known := _in_table(inner)) is not None
         ):
-            inside = known.within(_quoted(name))
+            inside = known.within(quoted(name))
             return replace(inside, prompt=(*inside.prompt, *_asks()))
     return None
 
 
 def _by_content(rows: Rows) -> Format | None:
     """A format whose answers are in the only place that holds chats with answers, or replies of servers."""
-    paths = [_quoted(name) for name in (rows[0] if rows else {}) if name not in _asks()]
-    paths += [f"{p}.{_quoted(n)}" for p in paths if isinstance(inner := search(p, rows[0]), Mapping) for n in inner]
+    paths = [quoted(name) for name in (rows[0] if rows else {}) if name not in _asks()]
+    paths += [f"{p}.{quoted(n)}" for p in paths if isinstance(inner := search(p, rows[0]), Mapping) for n in inner]
     for path in paths:
         if _most((holds_answer(search(path, r)) for r in rows), rows):
             return Format("answers", "chats and replies of servers", (), answer=(path,), prompt=_asks())
@@ -126,28 +116,17 @@ def _asks() -> tuple[str, ...]:
     return () if entry is None else (*entry.prompt, "request")
 
 
-def _quoted(name: str) -> str:
-    return name if not SPECIAL.search(name) and name.isidentifier() else json.dumps(name, ensure_ascii=False)
-
-
 def asked_by(records: Sequence[object], field: str) -> Format | None:
     """The format of records of no known one whose field is named: the names of their prompts; None without prompts."""
     first = next((r for r in records if isinstance(r, Mapping)), None)
     if first is None or any(name in first for name in ("prompt", "prompt_id", "id_prompt")):
         return None
     names = [n for n in first if n.rpartition(".")[2].lower() in _asks() and n != field]
-    return replace(PLAIN, prompt=tuple(map(_quoted, names[:1]))) if names else None
+    return replace(PLAIN, prompt=tuple(map(quoted, names[:1]))) if names else None
 
 
-def by_columns(schema: pa.Schema) -> list[Format]:
-    """The formats that a table with these columns may be of."""
-    record = {column.name: example(column.type) for column in schema}
-    return [known for known in formats() if known.fits(record)]
-
-
-def by_names(names: Sequence[str]) -> list[Format]:
-    """The formats that a table in memory with columns of these names may be of, as far as these tell."""
-    record = dict.fromkeys(names, "x")
+def by_fields(record: Mapping[str, object]) -> list[Format]:
+    """The formats that a table may be of whose records have the fields of this one."""
     return [known for known in formats() if known.fits(record)]
 
 
@@ -158,13 +137,6 @@ def example(kind: pa.DataType) -> object:
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return [example(kind.value_type)]
     return "x"
-
-
-def may_hold_answers(value: object) -> bool:
-    """Whether values of a type of columns, of which this is an `example`, may hold chats or replies of servers."""
-    if is_chat(value) or holds_answer(value):
-        return True
-    return isinstance(value, Mapping) and any(map(may_hold_answers, value.values()))
 
 
 def records_within(value: Mapping[str, Any]) -> list[object] | None:

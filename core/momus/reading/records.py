@@ -20,7 +20,6 @@ from momus.reading.fields import (
     PROMPT_FIELDS,
     RUNNING,
     WRITERS,
-    FieldsSeen,
     kind,
     origins,
 )
@@ -57,7 +56,7 @@ class Row:
 
 @dataclass
 class Shaper:
-    """Turns records into rows, and remembers the fields it saw.
+    """Turns records into rows.
 
     Attributes
     ----------
@@ -66,14 +65,10 @@ class Shaper:
     obvious
         The field read as the text of records with neither ``text`` nor ``sections``: one of `OBVIOUS`, and the only
         string field of the first such record.
-    fields_seen
-        What the fields of records hold that are not documents.
     turns
         What counts as the text of a chat, one of `momus.reading.chat.TURNS`.
     set_apart
         Number of documents of which something was set apart (reasoning, calls of tools), by kind.
-    first
-        The first record that is not a document.
     prompt
         The field that names the prompt, or a path to it; None: one of `PROMPT_FIELDS`.
 
@@ -91,10 +86,8 @@ fields=[('year', '1603')], answer=0, source='')
 
     keep: tuple[str, ...] = ()
     obvious: str | None = None
-    fields_seen: FieldsSeen = dataclasses.field(default_factory=FieldsSeen)
     turns: str = "assistant"
     set_apart: Counter[str] = dataclasses.field(default_factory=Counter)
-    first: object = MISSING
     prompt: str | None = None
 
     @property
@@ -172,8 +165,6 @@ fields=[('year', '1603')], answer=0, source='')
             id = id_of(record)
             texts, titles, sectioned = self._content(record, name)
         except Defect as defect:
-            self.fields_seen.add(record)
-            self.first = record if self.first is MISSING else self.first
             return Row(id, prompt=prompt, problem=str(defect), group=group, fields=fields)
         if (self.keep or prompt is None) and is_chat(value := look_up(record, name or self._choose(record))):
             apart = chat.kept(chat.turns_of(value)) if self.keep else {}

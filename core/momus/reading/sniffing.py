@@ -41,6 +41,8 @@ SUFFIXES = {
     ".text": "text",
     ".md": "text",
 }
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
+"""Formats by the bytes that their files begin with, whatever these are called."""
 PACKED = tuple(suffix for _, suffix in COMPRESSIONS)
 """Extensions of compression, which stand behind that of the format."""
 TEXTUAL = ("text", "lines", "paragraphs")
@@ -74,6 +76,9 @@ def file_format(location: Location, head: bytes) -> str:
     ReadingError
         The extension is unknown, and the content is not recognised.
     """
+    for magic, kind in MAGIC.items():
+        if head.startswith(magic):
+            return kind
     suffix = split_name(location.name)[1] if location.name else ".jsonl"
     known = SUFFIXES.get(suffix)
     if known in ("jsonl", "json"):
@@ -82,10 +87,6 @@ def file_format(location: Location, head: bytes) -> str:
         return "jsonl"
     if known:
         return known
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith(b"ARROW1"):
-        return "arrow"
     if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
         return _json_format(head, "json")
     if not suffix:

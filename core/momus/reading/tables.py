@@ -23,10 +23,9 @@ from momus.errors import ReadingError
 from momus.limits import size_text
 from momus.reading.building import BATCH_BYTES, BATCH_ROWS
 from momus.reading.encoding import lines
-from momus.reading.fields import LABELS, choose_columns, is_text
+from momus.reading.fields import LABELS, is_text, needed_columns
 from momus.reading.files import OpenedFile
-from momus.reading.location import Location, Part, Problem, shorten
-from momus.reading.remote import open_remote
+from momus.reading.location import Location, Part, Problem, open_remote, shorten
 
 Batch = TypeVar("Batch", pa.RecordBatch, pa.Table)
 DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
@@ -50,7 +49,7 @@ def parquet(
     Raises
     ------
     ReadingError
-        No column holds the text, or this is not a Parquet file.
+        This is not a Parquet file.
     """
     if not file.head.startswith(b"PAR1"):
         start = file.head[:4]
@@ -60,7 +59,7 @@ def parquet(
     with _seekable(location, file) as native:
         schema = pq.read_schema(native)
         if columns is None:
-            columns = choose_columns(location, schema, field, keep)
+            columns = needed_columns(schema, field, keep)
         else:
             columns = [name for name in schema.names if name in columns or not columns]
         native.seek(0)
@@ -208,7 +207,7 @@ def arrow(
     with _seekable(location, file) as native:
         is_file = file.head.startswith(b"ARROW1")
         reader = pa.ipc.open_file(native) if is_file else pa.ipc.open_stream(native)
-        columns = choose_columns(location, reader.schema, field, keep)
+        columns = needed_columns(reader.schema, field, keep)
         for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
             needed = batch.select(columns)
             yield from _numbered(location, needed, number, _batch_rows(needed.num_rows, needed.nbytes))

@@ -4,7 +4,7 @@
 sections, long sections and rare titles.
 """
 
-from momus_preparing.filters import Filters, Titled
-from momus_preparing.pipeline import PreparedTexts, prepare, titled_documents
+from momus_preparing.filters import Filters
+from momus_preparing.pipeline import PreparedTexts, prepare
 
-__all__ = ["Filters", "PreparedTexts", "Titled", "prepare", "titled_documents"]
+__all__ = ["Filters", "PreparedTexts", "prepare"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,11 +15,7 @@ from momus.text.counting import counted
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from momus.text.documents import LeftOut
     from momus_preparing import PreparedTexts
-
-SHOWN_FILES = 5
-"""Files that are named of those set aside."""
 
 
 @expanded
@@ -77,9 +74,10 @@ def prepare(
     """
     from dataclasses import replace
 
+    from momus.checks.notes import reading_notes
     from momus.progress import default_reporter, reporting
     from momus.visible import safe_console
-    from momus_preparing import Filters, titled_documents
+    from momus_preparing import Filters
     from momus_preparing import prepare as run
 
     check_place(out, [source])
@@ -95,24 +93,28 @@ def prepare(
 
         corpus = as_corpus(source, reading=options)
         options.check_kept([corpus])
-        prepared = run(titled_documents(corpus), out, filters, overwrite)
-    safe_console(highlight=False).print(prepared_view(prepared, out, corpus.left_out))
+        prepared = run(corpus, out, filters, overwrite)
+    notes = reading_notes(corpus)
+    if others := corpus.left_out.others:
+        kinds = ", ".join(f"{n:,} × {suffix}" for suffix, n in others.items())
+        notes.append(f"Not read: {counted(sum(others.values()), 'file')} of other kinds ({kinds})")
+    safe_console(highlight=False).print(prepared_view(prepared, out, notes))
 
 
 def _format(source: str) -> str | None:
     """How to read a source that no option says it of; None: as its name and content say."""
-    from momus.reading.sources import Source
+    from momus.reading.options import Source
     from momus_preparing.pipeline import holds_markup
 
     place = Source.parse(source)
     if place.reader is not None:
         return None
-    if holds_markup(place.path):
+    if holds_markup(place):
         return "markup"
     return "jsonl" if Path(place.path).suffix == ".txt" else None  # the files of Cohan et al. are JSON Lines named .txt
 
 
-def prepared_view(prepared: PreparedTexts, out: Path, left_out: LeftOut | None = None) -> RenderableType:
+def prepared_view(prepared: PreparedTexts, out: Path, notes: Sequence[str] = ()) -> RenderableType:
     """Show how many documents were kept, why the others were dropped and left out, and how titles were changed."""
     from rich.console import Group
     from rich.markup import escape
@@ -126,7 +128,7 @@ def prepared_view(prepared: PreparedTexts, out: Path, left_out: LeftOut | None =
         table.add_row(f"{n:,}", f"dropped: {escape(reason)}")
     table.add_row(f"{prepared.kept:,}", f"kept → {escape(str(out))}")
     lines: list[RenderableType] = [table]
-    lines += [f"\n{escape(line)}" for line in [*_left_out_lines(left_out), *_regained_lines(prepared)]]
+    lines += [f"\n{escape(line)}" for line in [*notes, *_regained_lines(prepared)]]
     if prepared.short:
         lines.append(f"\nSections of fewer tokens than --fewest-tokens: {prepared.short:,} (see --short)")
     if prepared.sections:
@@ -141,21 +143,6 @@ def prepared_view(prepared: PreparedTexts, out: Path, left_out: LeftOut | None =
         more = ", …" if len(prepared.titles) > 15 else ""
         lines.append(f"{len(prepared.titles):,} titles: {titles}{more}")
     return Group(*lines)
-
-
-def _left_out_lines(left_out: LeftOut | None) -> list[str]:
-    """Say which files of a folder were not read."""
-    if left_out is None or not (left_out.names or left_out.others):
-        return []
-    lines = []
-    if left_out.names:
-        names = ", ".join(left_out.names[:SHOWN_FILES]) + (", …" if len(left_out.names) > SHOWN_FILES else "")
-        files, pattern = counted(len(left_out.names), "file"), Path(left_out.names[0]).name
-        lines.append(f"Set aside for their names: {files} ({names}); --include '{pattern}' reads them")
-    if left_out.others:
-        kinds = ", ".join(f"{n:,} × {suffix}" for suffix, n in left_out.others.items())
-        lines.append(f"Not read: {counted(sum(left_out.others.values()), 'file')} of other kinds ({kinds})")
-    return lines
 
 
 def _regained_lines(prepared: PreparedTexts) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Literal, get_args
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.text.counting import counted
+from momus.text.documents import Document
 from momus.text.tokens import get_tokenizer
 from momus.text.vocabulary import normalize_title
 
@@ -104,19 +105,6 @@ APPARATUS = ("see also", "external link", "reference", "further reading", "note"
 
 
 @dataclass(frozen=True)
-class Titled:
-    """A document as read: sections as (title, text); ``problem`` says why it is unusable, if it is.
-
-    ``metadata`` (prompt, group, kept fields) is written beside the sections.
-    """
-
-    id: str
-    sections: list[tuple[str | None, str]]
-    problem: str | None = None
-    metadata: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Filters:
     """Conditions that sections and documents must meet.
 
@@ -200,17 +188,18 @@ class Cleaned:
     reasons: list[Reason] = field(default_factory=list)
 
 
-def clean(document: Titled, filters: Filters, lemma: Lemmatizer) -> Cleaned:
+def clean(document: Document, filters: Filters, lemma: Lemmatizer) -> Cleaned:
     """Clean the sections of a document, and apply all filters but that of rare titles.
 
-    >>> titled = Titled("a", [("1. Use", "So it is."), ("See also", "b"), ("Limits", "None.")])
-    >>> clean(titled, Filters(2, fewest_tokens=2), lambda word: word)
+    >>> from momus.text.documents import Section
+    >>> sections = Section("So it is.", "1. Use"), Section("b", "See also"), Section("None.", "Limits")
+    >>> clean(Document("a", sections), Filters(2, fewest_tokens=2), lambda word: word)
     Cleaned(sections=[('use', 'So it is.'), ('limits', 'None.')], apparatus=['see also'], found_short=0, short=[], \
 reasons=[])
     """
-    if document.problem:
-        return Cleaned([], reasons=[Reason(document.problem)])
-    named = [(standard_title(title, lemma), text) for title, text in document.sections]
+    if document.problem or not document.sectioned:
+        return Cleaned([], reasons=[Reason(document.problem or "no sections")])
+    named = [(standard_title(section.title, lemma), section.text) for section in document.sections]
     apparatus = [name for name, _ in named if name in filters.apparatus]
     sections = [(name, text) for name, text in named if name not in filters.apparatus]
     if not any(name for name, _ in sections):

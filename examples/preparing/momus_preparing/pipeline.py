@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from glob import glob, has_magic
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING
 
 from momus.arguments import arg
@@ -17,16 +15,15 @@ from momus.errors import UsageError
 from momus.outputs import replacing_own
 from momus.ownership import check_output
 from momus.progress import stage
-from momus.reading.location import Location, remote_name
+from momus.reading.folders import listing_of
 from momus.reading.markup import SUFFIXES as MARKUP
-from momus.reading.remote import is_address, list_remote
+from momus.reading.options import Source, top_of
 from momus.reading.sniffing import SUFFIXES, TEXTUAL, split_name
-from momus.redact import redacted
 from momus.text.counting import counted
-from momus_preparing.filters import Filters, Reason, Titled, clean, lemmatizer, spelling_variants
+from momus_preparing.filters import Filters, Reason, clean, lemmatizer, spelling_variants
 
 if TYPE_CHECKING:
-    from momus.text.corpus import Corpus
+    from momus.text.documents import Document
 
 PREPARED = "a file of `momus prepare`"
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
@@ -72,17 +69,8 @@ class PreparedTexts:
             self.regained[reasons[0].option] += 1
 
 
-def titled_documents(corpus: Corpus) -> Iterator[Titled]:
-    """Yield the documents of a corpus that `momus.read_corpus` read."""
-    for document in corpus:
-        problem = document.problem or (None if document.sectioned else "no sections")
-        labels = {"prompt_id": document.prompt, "group_id": document.group}
-        metadata = {**document.fields, **{k: v for k, v in labels.items() if v is not None}}
-        yield Titled(document.id, [(s.title, s.text) for s in document.sections], problem, metadata)
-
-
 def prepare(
-    documents: Iterable[Titled], out: Path, filters: Filters | None = None, overwrite: bool = False
+    documents: Iterable[Document], out: Path, filters: Filters | None = None, overwrite: bool = False
 ) -> PreparedTexts:
     """Write the documents that pass the filters as JSON Lines: ``id``, ``section_names``, ``sections``.
 
@@ -119,7 +107,7 @@ def prepare(
     return tally
 
 
-def _first_pass(documents: Iterable[Titled], filters: Filters, tally: PreparedTexts, spool: IO[str]) -> Counter[str]:
+def _first_pass(documents: Iterable[Document], filters: Filters, tally: PreparedTexts, spool: IO[str]) -> Counter[str]:
     """Spool the documents that pass all filters but that of rare titles; return how many of them hold each title."""
     lemma = lemmatizer(filters.language)
     title_counts: Counter[str] = Counter()
@@ -135,7 +123,9 @@ def _first_pass(documents: Iterable[Titled], filters: Filters, tally: PreparedTe
                 tally.drop(cleaned.reasons)
                 continue
             title_counts.update({title for title, _ in cleaned.sections})
-            row = [document.id, cleaned.sections, cleaned.short, dict(document.metadata)]
+            labels = {"prompt_id": document.prompt, "group_id": document.group}
+            beside = {**document.fields, **{name: value for name, value in labels.items() if value is not None}}
+            row = [document.id, cleaned.sections, cleaned.short, beside]
             spool.write(json.dumps(row, ensure_ascii=False) + "\n")
     return title_counts
 
@@ -185,34 +175,15 @@ def _second_pass(
                 advance(done)
 
 
-def holds_markup(source: str) -> bool:
-    """Whether a path or an address is that of a document with headings, or of more of these than of records.
+def holds_markup(source: Source) -> bool:
+    """Whether a source is a document with headings, or holds more of these than of records.
 
-    >>> holds_markup("docs/use.md"), holds_markup("docs.jsonl"), holds_markup("docs/**/*.tex")
-    (True, False, True)
+    >>> holds_markup(Source.parse("docs/use.md")), holds_markup(Source.parse("docs.jsonl"))
+    (True, False)
     """
-    suffixes = Counter(suffix for stem, suffix in map(split_name, _files_of(source)) if suffix)
+    top = top_of(source)
+    listing = listing_of(top)
+    files = [top.name or PurePath()] if listing is None else listing.paths
+    suffixes = Counter(suffix for _, suffix in map(split_name, files) if suffix)
     records = sum(n for suffix, n in suffixes.items() if SUFFIXES.get(suffix, "text") not in TEXTUAL)
     return sum(suffixes[suffix] for suffix in MARKUP) > records
-
-
-def _files_of(source: str) -> list[PurePath]:
-    """The files of a path, a pattern or an address, hidden ones aside; a pattern of one extension stands for these."""
-    if is_address(source):
-        place = PurePosixPath(remote_name(source))
-        if has_magic(source) and not has_magic(place.suffix) and place.suffix:
-            return [place]
-        listed = list_remote(Location(None, redacted(source), "", url=source))
-        return (
-            [place] if listed is None else [p for p in listed if not any(folder.startswith(".") for folder in p.parts)]
-        )
-    path = Path(source)
-    pattern = has_magic(source) and not path.exists()
-    if pattern and not has_magic(path.suffix) and path.suffix:
-        return [path]
-    if pattern:
-        return [file for name in glob(source, recursive=True) if (file := Path(name)).is_file()]
-    if path.is_dir():
-        files = [Path(parent, name) for parent, folders, names in os.walk(path) for name in names]
-        return [f for f in files if not any(folder.startswith(".") for folder in f.relative_to(path).parts)]
-    return [path]

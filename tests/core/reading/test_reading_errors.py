@@ -86,7 +86,7 @@ ERRORS = {
     "pdf": ("a.txt", b"%PDF-1.7\n...", {}, ["a.txt: this is a PDF", "pdftotext"]),
     "zip": ("a.jsonl", b"PK\x03\x04....", {}, ["zip archive", "unpack"]),
     "pickle": ("a.jsonl", pickle.dumps(["a"], 4), {}, ["pickle", "JSON Lines"]),
-    "parquet-as-jsonl": ("a.jsonl", parquet([{"text": "a"}]), {}, ["Parquet", "fmt='parquet'"]),
+    "parquet-as-jsonl": ("a.jsonl", parquet([{"text": "a"}]), {"fmt": "jsonl"}, ["binary file", "Parquet"]),
     "no-parquet": ("a.parquet", GOOD, {}, ["a.parquet: this is not a Parquet file", "fmt="]),
     "cut-parquet": ("a.parquet", parquet([{"text": "a"}])[:-9], {}, ["a.parquet: Arrow cannot read", "again"]),
     "cut-arrow": ("a.arrow", stream([{"text": "a" * 999}])[:-500], {}, ["a.arrow", "cannot"]),
@@ -100,7 +100,7 @@ ERRORS = {
         "a.parquet",
         parquet([{"text": "a"}]),
         {"field": "txt"},
-        ["no column 'txt'", "'text'", "field="],
+        ["no field 'txt'", "'text'", "field="],
     ),
     "no-field": (
         "a.jsonl",
@@ -222,6 +222,11 @@ def test_a_parquet_text_that_is_not_utf8_costs_its_row_alone(tmp_path):
     bad = pa.StringArray.from_buffers(3, bad.buffers()[1], bytes_)
     pq.write_table(pa.table({"text": bad}), tmp_path / "a.parquet")
     assert read_corpus(tmp_path / "a.parquet").problems == [None, "not valid UTF-8", None]
+
+
+def test_a_parquet_file_is_known_under_any_name(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(parquet([{"text": "a"}]))
+    assert [d.text for d in read_corpus(tmp_path / "a.jsonl")] == ["a"]
 
 
 def test_a_link_to_nothing_is_told_from_a_missing_file(tmp_path):

@@ -21,7 +21,7 @@ from momus.cli.options import chosen_fields
 from momus.errors import MissingExtraError, ReadingError, UsageError
 from momus.limits import Limits
 from momus.reading import read_memory
-from momus.reading.sources import Source
+from momus.reading.options import Source
 
 ROWS = [{"id": f"d{i}", "text": f"Text {i}."} for i in range(3)]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()

@@ -9,7 +9,9 @@ import pytest
 from momus.cli import main
 from momus.errors import UsageError
 from momus.reading import read_corpus
-from momus_preparing import Filters, Titled, prepare, titled_documents
+from momus.reading.options import Source
+from momus.text.documents import Document, Section
+from momus_preparing import Filters, prepare
 from momus_preparing.filters import lemmatizer, spelling_variants, standard_title
 from momus_preparing.pipeline import holds_markup
 
@@ -17,7 +19,11 @@ LONG = "word " * 40
 
 
 def document(name, *titles, text=LONG):
-    return Titled(name, [(t, text) for t in titles])
+    return titled(name, [(t, text) for t in titles])
+
+
+def titled(name, sections, problem=None):
+    return Document(name, tuple(Section(text, title) for title, text in sections), problem=problem)
 
 
 def read(path):
@@ -47,8 +53,8 @@ def test_every_drop_is_counted_and_nothing_else_is_lost(tmp_path):
         document("long", "Introduction", "Methods", "Results", text="word " * 2001),
         document("rare", "Introduction", "Methods", "Curiosities"),
         document("untitled", None, None, None),
-        Titled("half", [("Introduction", LONG), (None, LONG), ("Results", LONG)]),
-        Titled("broken", [], "text is null"),
+        titled("half", [("Introduction", LONG), (None, LONG), ("Results", LONG)]),
+        titled("broken", [], "text is null"),
     ]
     out = tmp_path / "out.jsonl.gz"
     found = prepare(iter(documents), out, Filters.published())
@@ -84,7 +90,7 @@ SHORT = [("Introduction", LONG), ("Methods", LONG), ("Results", LONG), ("Copyrig
 )
 def test_a_short_section_does_not_drop_its_document(tmp_path, short, names, last):
     out = tmp_path / "out.jsonl"
-    found = prepare([Titled("a", SHORT), document("b", "A", "B", "C")], out, Filters(language="", short=short))
+    found = prepare([titled("a", SHORT), document("b", "A", "B", "C")], out, Filters(language="", short=short))
     assert (found.kept, found.short) == (2, 1)
     record, other = read(out)
     assert record["section_names"] == names
@@ -94,8 +100,8 @@ def test_a_short_section_does_not_drop_its_document(tmp_path, short, names, last
 
 
 def test_the_option_that_would_keep_more_is_named(tmp_path):
-    documents = [Titled(f"s{i}", SHORT) for i in range(4)]
-    documents += [document("few", "A", "B"), Titled("both", [("A", "x"), ("B", LONG)]), document("fine", "A", "B", "C")]
+    documents = [titled(f"s{i}", SHORT) for i in range(4)]
+    documents += [document("few", "A", "B"), titled("both", [("A", "x"), ("B", LONG)]), document("fine", "A", "B", "C")]
     found = prepare(documents, tmp_path / "out.jsonl", Filters(language="", short="document"))
     assert (found.read, found.kept) == (7, 1)
     assert found.regained == {"short='keep'": 4, "least_sections=1": 1}
@@ -128,7 +134,9 @@ def test_a_folder_of_markdown_is_prepared_and_an_empty_result_is_an_error(tmp_pa
     assert code == 0
     assert [(r["id"], r["section_names"]) for r in read(out)] == [("a/guide.md", ["use", "limit", "install"])]
     assert "1 │ dropped: no headings" in said
-    assert "Set aside for their names: 2 files (a/README.md, b/README.md); --include 'README.md' reads them" in said
+    assert (
+        "In 'docs', 2 files were set aside for their names ('a/README.md' …); --include README.md reads them." in said
+    )
     code, said = run(tmp_path / "docs", "-o", out, "--overwrite", "--include", "README*")
     assert code == 0
     assert [r["id"] for r in read(out)] == ["a/README.md", "a/guide.md", "b/README.md"]
@@ -189,7 +197,7 @@ def test_prepared_documents_keep_groups_prompts_and_fields(tmp_path):
     made = [{"id": "a", "sections": ["x", "y"], "section_names": ["A", "B"], "group": "g", "prompt": "p", "topic": 1}]
     (tmp_path / "a.jsonl").write_text(json.dumps(made[0]))
     corpus = read_corpus(tmp_path / "a.jsonl", keep=["topic"])
-    prepare(titled_documents(corpus), tmp_path / "b.jsonl", Filters(1, 0, 99, 1, ""))
+    prepare(corpus, tmp_path / "b.jsonl", Filters(1, 0, 99, 1, ""))
     again = read_corpus(tmp_path / "b.jsonl", keep=["topic"])
     assert (again.groups, again.prompts, again.field("topic")) == (["g"], ["p"], ["1"])
 
@@ -202,6 +210,6 @@ def test_folders_of_headings_are_known_anywhere(tmp_path):
         (tmp_path / name).write_bytes(b"# Use\nSo.")
         system.pipe(f"/docs/{name}", b"# Use\nSo.")
     for source in ("memory://docs", "memory://docs/train/a.md", "memory://docs/*.md", str(tmp_path)):
-        assert holds_markup(source)
-    assert not holds_markup("memory://docs/rows.jsonl")
+        assert holds_markup(Source.parse(source))
+    assert not holds_markup(Source.parse("memory://docs/rows.jsonl"))
     system.store.clear()
