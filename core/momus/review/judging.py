@@ -14,6 +14,7 @@ import numpy as np
 from momus.arguments import arg
 from momus.critic.powers import EvidenceMixin
 from momus.errors import UsageError
+from momus.inference.multiplicity import benjamini_hochberg
 from momus.numeric.types import Floats, Ints
 from momus.progress import Reporter, Silent
 from momus.review.body import Body
@@ -68,6 +69,9 @@ class Reviewed:
         The axes on which it is odd at the level, the oddest first.
     why_not
         Why it is not judged; empty if it is.
+    q
+        Smallest false-discovery rate at which it is among the odd ones of all documents (Benjamini & Hochberg 1995,
+        valid for conformal p-values of one calibration: Bates et al. 2023); None if it is not judged.
     """
 
     id: str
@@ -76,6 +80,7 @@ class Reviewed:
     p: float | None
     axes: tuple[OddAxis, ...] = ()
     why_not: str = ""
+    q: float | None = None
 
     def odd(self, level: float) -> bool:
         """Whether it is odd at a level: so is a human document of the body in ``level`` of cases."""
@@ -176,9 +181,15 @@ def review(documents: Corpus, body: Body, level: float = 0.05, reporter: Reporte
         tuple(critic.axis for critic in body.critics),
         body.weights is not None,
         body.left_out,
-        tuple(document for document in judged if document is not None),
+        _with_rates([document for document in judged if document is not None]),
         int(np.isin(documents.hashes, body.hashes).sum()),
     )
+
+
+def _with_rates(documents: list[Reviewed]) -> tuple[Reviewed, ...]:
+    """The documents with their false-discovery rates."""
+    rates = iter(benjamini_hochberg([d.p for d in documents if d.p is not None]).tolist())
+    return tuple(d if d.p is None else replace(d, q=next(rates)) for d in documents)
 
 
 def _classes(words: Ints, body: Body) -> dict[tuple[int, bool], list[int]]:

@@ -52,6 +52,18 @@ def test_human_documents_are_odd_at_the_level(body):
     assert 0.005 <= len(judged.odd) / 300 <= 0.12
 
 
+def test_of_many_documents_those_at_a_false_discovery_rate_are_told(body):
+    texts = [*(looped(text) for text in texts_of(12, 5)), *texts_of(60, 6), "Too short."]
+    judged = review(Corpus.from_texts(texts, name="new"), body)
+    ordered = sorted((d for d in judged.documents if d.p is not None), key=lambda d: d.p)
+    assert all(d.q >= d.p for d in ordered)
+    assert [d.q for d in ordered] == sorted(d.q for d in ordered)
+    assert judged.documents[-1].q is None
+    found = sum(d.q <= 0.2 for d in ordered)
+    assert found == max((i + 1 for i, d in enumerate(ordered) if d.p <= 0.2 * (i + 1) / len(ordered)), default=0)
+    assert any("At a false-discovery rate of 0.05" in line for line in review_lines(judged))
+
+
 @pytest.mark.parametrize(("least", "most"), [(4, 6), (60, 80)], ids=["shorter", "longer"])
 def test_a_human_document_of_another_length_is_not_odd_for_it(body, least, most):
     judged = review(Corpus.from_texts(texts_of(60, 2, least, most), name="new"), body)

@@ -14,6 +14,8 @@ from momus.visible import visible
 
 SHOWN = 100
 """Characters of a place that are shown."""
+MANY = 10
+"""Documents from which on their false-discovery rate is told."""
 TOP = 3
 """Axes that the sentence names."""
 
@@ -71,10 +73,14 @@ def review_lines(review: Review) -> Iterator[str]:
     yield ""
     if len(judged) > 1:
         expected = review.level * len(judged)
-        yield (
+        line = (
             f"{len(review.odd):,} of {counted(len(judged), 'document')} are odd at {review.level:g}; "
             f"of human ones, {expected:.3g} would be."
         )
+        if len(judged) >= MANY:
+            sure = sum((d.q or 0.0) <= review.level for d in judged)
+            line += f" At a false-discovery rate of {review.level:g}: {sure:,}."
+        yield line
     if review.known:
         yield f"p says nothing of {counted(review.known, 'document')} of {visible(review.body)} itself."
     beside = ", and what tells them from text of models" if review.contrast else ""
