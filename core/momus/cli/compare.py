@@ -128,6 +128,14 @@ def compare(
             help="Compare in slices too, such as each task: fields, comma-separated; auto: --keep fields that suit.",
         ),
     ] = None,
+    without: Annotated[
+        str | None,
+        typer.Option(
+            "--without",
+            metavar="FAULTS",
+            help="Set aside documents with these faults on both sides, e.g. broken-off,loop (critic faults).",
+        ),
+    ] = None,
     refits: Annotated[
         int,
         typer.Option(
@@ -207,6 +215,7 @@ def compare(
             **vars(testing),
             control_for=tuple(comma_separated(control_for) or ()),
             by=tuple(comma_separated(by) or ()),
+            without=tuple(comma_separated(without) or ()),
             refits=refits,
             top=top,
             reporter=Silent() if quiet else default_reporter(lines=True),

@@ -93,7 +93,19 @@ PANELS = {
     "Statistics": (
         *("critics", "label", "labels", "gold", "config", "permutations", "resamples", "multiplicity", "paired"),
         *("equivalence", "register", "pairwise", "control_for", "refits", "seed", "defects"),
-        *("strengths", "sizes", "by", "replacement", "splits", "power_splits", "wide", "alpha", "power", "classes"),
+        *(
+            "strengths",
+            "sizes",
+            "by",
+            "without",
+            "replacement",
+            "splits",
+            "power_splits",
+            "wide",
+            "alpha",
+            "power",
+            "classes",
+        ),
         *("trust", "device", "sample", "sample_seed"),
     ),
     "Output": (

@@ -38,6 +38,7 @@ from momus.engine.provenance import signature_of
 from momus.engine.request import Request
 from momus.engine.reuse import Reuse
 from momus.engine.run_critic import Work
+from momus.engine.setting_aside import set_aside
 from momus.errors import UsageError
 from momus.joint.analyses import analyse
 from momus.joint.partners import adjusted_wins
@@ -177,17 +178,23 @@ def read(run: Run) -> Texts:
 
 
 def _read(request: Request, settings: Settings, timed: Timed) -> Texts:
+    notes = list[str]()
+    if settings.without:
+        request, notes = set_aside(request, timed.inner)
     generated, reading = request.generated, request.reading
     if not settings.against:
-        return read_texts(request.reference, generated, request.fit, settings.seed, reading, timed.inner)
-    texts = read_versions((settings.against, request.reference), generated, reading, timed.inner)
-    check_folds(texts, settings)
-    return texts
+        texts = read_texts(request.reference, generated, request.fit, settings.seed, reading, timed.inner)
+    else:
+        texts = read_versions((settings.against, request.reference), generated, reading, timed.inner)
+        check_folds(texts, settings)
+    return replace(texts, warnings=[*notes, *texts.warnings])
 
 
 def scored_in_parts(run: Run, large: LargeTexts) -> Texts:
     """Score texts that stay in their files, part by part."""
     request = run.request
+    if run.settings.without:
+        raise UsageError(f"{arg('without')} needs texts that are read whole", hint="give smaller texts, or filter them")
     # on a preview: a wrong option must not come to light after hours of scoring
     check_asked(run.settings, run.selection.critics, preview(large))
     workers = usable_cores() if request.jobs is None else request.jobs

@@ -42,6 +42,9 @@ class Settings:
     by
         Metadata fields in whose values, the slices, texts are compared again; ``auto`` for those that suit
         (`momus.joint.slices`).
+    without
+        Faults of documents that are set aside on both sides before anything is compared, such as ``broken-off``
+        (critic ``faults``).
     register
         The row of the atlas of human bands that serves where real text has no groups (`momus.verdicts.band`); empty
         for the median over all.
@@ -65,6 +68,7 @@ class Settings:
     pairwise: bool = False
     control_for: tuple[str, ...] = ()
     by: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     refits: Annotated[int, Range(0, MOST_RESAMPLES)] = 0
     register: str = ""
     against: str = ""
