@@ -15,8 +15,9 @@ import time
 import numpy as np
 import torch
 
+from momus.critic.tools import token_batches
 from momus.sequences import Sequences
-from momus_adapters.language_models.transformers import TransformersLM, batches, pieces
+from momus_adapters.language_models.transformers import TransformersLM, pieces
 
 
 def untrained(folder: str, layers: int, width: int, words: int) -> None:
@@ -45,7 +46,7 @@ def bare(model: TransformersLM, sequences: Sequences) -> None:
     """Run only the forward pass on the same batches."""
     todo = pieces(sequences.lengths + 1, model.window)
     with torch.inference_mode():
-        for some in batches(todo, model.budget):
+        for some in token_batches(todo, model.budget):
             inputs, _ = model._inputs(sequences, some)
             model.network(input_ids=inputs, use_cache=False)
     if model.device.startswith("cuda"):

@@ -26,7 +26,6 @@ PART_OF_A_TEXT = (  # texts are read, scored and stored in parts: `momus.reading
 )
 PART_OF_LOG_P = (  # the parts of log P(x), `momus.critic.powers.PARTS`
     "core/momus/verdicts/decomposition.py",
-    "core/momus/report/words/findings.py",
 )
 
 

@@ -340,19 +340,10 @@ def test_a_run_that_is_read_back_has_the_same_documents_and_outliers(run):
     assert again.answer == comparison.answer
 
 
-def test_a_folder_of_an_older_version_lacks_only_the_new_columns(run, tmp_path):
+def test_documents_that_cannot_be_read_are_an_error(run, tmp_path):
     import shutil
 
-    import pyarrow.parquet as pq
-
     old = shutil.copytree(run[1], tmp_path / "old")
-    table = pq.read_table(old / "documents.parquet")
-    pq.write_table(table.select(table.column_names[:6]), old / "documents.parquet")
-    write_manifest(old)
-    documents = momus.read_comparison(old).documents
-    assert tuple(documents.columns) == COLUMNS
-    assert documents[["prompt", "group", "z"]].isna().all(axis=None)
-    pd.testing.assert_series_equal(documents["nll"], run[0].documents["nll"])
     (old / "documents.parquet").write_bytes(b"PAR1")
     with pytest.raises(StoreError, match="not what the run wrote"):
         momus.read_comparison(old)

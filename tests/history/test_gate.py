@@ -15,7 +15,7 @@ from momus.history.change import Gap
 from momus.history.gate import gate_run
 from momus.history.kept import KeptRun
 from momus.history.rules import Limit, Rules, read_rules
-from momus.history.view import gate_blocks, in_markdown, on_terminal, workflow_commands
+from momus.history.view import check_line, gate_blocks, in_markdown, on_terminal, workflow_commands
 
 
 def limits(**named):
@@ -55,6 +55,35 @@ def test_lenient_fails_above_the_interval_and_strict_within_it(runs):
             (Rules(max=limits(length=limit), strict=True), strict),
         ):
             assert gate_run(runs.folder / "long", rules).passed == passes, (limit, rules.strict)
+
+
+@pytest.mark.parametrize(
+    ("limit", "fails"),
+    [("1 more", True), ("1000 more", False), ("0 fewer", False), ("1 %", True), ("1 % fewer", False), ("500 %", False)],
+)
+def test_the_difference_of_a_statistic_is_limited_in_its_own_unit(runs, limit, fails):
+    v = KeptRun.read(runs.folder / "long").rows("model")["length"]["mean_length"]
+    assert v.difference > 5
+    result = gate_run(runs.folder / "long", Rules(max=(Limit.parse(f"length={limit}"),)))
+    (check,) = result.checks
+    assert (check.status == "failed") == fails
+    assert check.statistic == "mean_length"
+    if not limit.endswith("fewer"):
+        assert (check.value, check.low, check.high) == pytest.approx((v.difference, v.low, v.high))
+    if fails:
+        assert "mean length moved by" in check_line(check)
+        assert f"max length={limit} is broken" in check_line(check)
+
+
+def test_limits_of_several_statistics_of_an_axis_stand_side_by_side(runs):
+    texts = ("length=2", "length.mean_length=1000 more", "length.latent_nll=500 %")
+    rules = Rules(max=tuple(map(Limit.parse, texts)))
+    assert [str(limit) for limit in rules.max] == list(texts)
+    assert {c.text for c in gate_run(runs.folder / "long", rules).checks} == {f"max {text}" for text in texts}
+    with pytest.raises(UsageError, match=r"(?s)no statistic 'means'.*mean_length"):
+        gate_run(runs.folder / "long", Rules(max=(Limit.parse("length.means=1 more"),)))
+    with pytest.raises(UsageError, match="a change in distance has bands"):
+        Rules(max_worse=(Limit.parse("length=1 more"),))
 
 
 def test_limits_share_the_level(runs):
@@ -129,7 +158,7 @@ def test_rules_that_cannot_be_used_are_errors(runs, rules, message):
         gate_run(runs.folder / "near", rules)
 
 
-@pytest.mark.parametrize("value", ["length=x", "length=-1", "=1", "length=nan", ""])
+@pytest.mark.parametrize("value", ["length=x", "length=-1", "=1", "length=nan", "", "1 more", "length=1 mores"])
 def test_limits_that_are_no_numbers_are_errors(value):
     with pytest.raises(UsageError, match="a limit is a number"):
         Limit.parse(value)
@@ -150,6 +179,9 @@ def test_rules_are_read_from_either_file_and_options_replace_them(tmp_path):
     assert read_rules(start=tmp_path) == Rules()
     (tmp_path / "pyproject.toml").write_text("[tool.momus.gate]\nmax-worse = 0.1\nbaseline = 'x'\n")
     assert read_rules(start=tmp_path) == Rules(max_worse=(Limit("*", 0.1),), baseline="x")
+    words = "[max]\nfaults = '0.02 more'\nlength.mean_length = '10 %'\n"
+    (tmp_path / "words.toml").write_text(words)
+    assert [str(x) for x in read_rules(tmp_path / "words.toml").max] == ["faults=0.02 more", "length.mean_length=10 %"]
     (tmp_path / "momus-gate.toml").write_text(TOML)
     found = read_rules(start=tmp_path)
     assert found.max == (Limit("sections", 0.2), Limit("length", 0.1, effect=True))

@@ -85,8 +85,8 @@ def discover(
     >>> from momus import Corpus
     >>> old = Corpus.from_texts([f"It is {i} degrees." for i in range(200)], name="old")
     >>> new = Corpus.from_texts([f"Sure! It is {i} degrees." for i in range(200)], name="new")
-    >>> [d.features[0].item for d in discover(old, new).verified][:1]
-    ['sure']
+    >>> sorted(d.features[0].item for d in discover(old, new).verified)[:1]
+    ['an exclamation']
     """
     reporter = reporter or Silent()
     first, second = halves(reference, generated, seed)
@@ -101,12 +101,12 @@ def discover(
         proposing = tuple([c[i].text for i in rows.tolist()] for c, rows in zip(texts, first, strict=True))
         vocabulary = Vocabulary(proposing[0], proposing[1])
         design = _design(texts, first)
-        found = propose(vocabulary.holding(proposing[0], proposing[1]), design)
+        proposed = propose(vocabulary.holding(proposing[0], proposing[1]), design)
     with reporter.stage("verifying"):
         judged = tuple(corpus.take(rows) for corpus, rows in zip(texts, second, strict=True))
         both = [[document.text for document in corpus] for corpus in judged]
-        held = vocabulary.holding(both[0], both[1], found) if found else None
-        sources = ["text"] * len(found)
+        held = vocabulary.holding(both[0], both[1], proposed) if proposed else None
+        sources = ["text"] * len(proposed)
         for source, labels in (proposals or {}).items():
             named = labelled(labels, judged[0], judged[1])
             held = named if held is None else held.beside(named)
@@ -140,8 +140,8 @@ def halves(reference: Corpus, generated: Corpus, seed: int) -> tuple[tuple[Ints,
     known = [set(k) for k in keys]
     proposing: set[str] = set()
     rng = np.random.default_rng([seed, _HALVES])
-    for part in (known[0] & known[1], known[0] - known[1], known[1] - known[0]):
-        names = sorted(part)
+    for of_side in (known[0] & known[1], known[0] - known[1], known[1] - known[0]):
+        names = sorted(of_side)
         proposing |= {names[i] for i in rng.permutation(len(names))[: len(names) // 2].tolist()}
     marks = [np.array([key in proposing for key in side], dtype=bool) for side in keys]
     one, other = (tuple(np.flatnonzero(m == value) for m in marks) for value in (True, False))

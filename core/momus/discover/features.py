@@ -25,7 +25,7 @@ _LAYOUTS = {
     "a number in digits": re.compile(r"\d"),
     "a formula": re.compile(r"\\\(|\\\[|\$\$|\\frac"),
     "a parenthesis": re.compile(r"\([^()\n]{2,}\)"),
-    "a dash": re.compile(r"[—–]|(?<=\S)[^\S\n]-[^\S\n]|--"),
+    "a dash": re.compile(r"[—–]|(?<=\S)[^\S\n]-[^\S\n]|-{2}"),
     "a quotation": re.compile(r"[“\"]\S[^”\"\n]+[”\"]"),
     "a semicolon": re.compile(r";\s"),
     "a question": re.compile(r"\?(?:\s|$)"),
@@ -52,18 +52,18 @@ def features(text: str) -> set[Feature]:
     ['a list', 'an exclamation', 'bold type', 'sure']
     """
     blocks = [b for b in read_blocks(text) if b.kind != "break"]
-    found = {Feature("has", item) for item in _layouts(text, [(b.kind, b.sign) for b in blocks])}
+    held = {Feature("has", item) for item in _layouts(text, [(b.kind, b.sign) for b in blocks])}
     if blocks:
-        found |= {Feature("starts with", blocks[0].kind), Feature("closes with", blocks[-1].kind)}
+        held |= {Feature("starts with", blocks[0].kind), Feature("closes with", blocks[-1].kind)}
     sentences = [s for b in blocks if b.kind in PROSE for s in _sentences(folded(inline(b.content)))]
     for words in sentences:
-        found |= {Feature("says", phrase) for phrase in _phrases(words)}
-        found |= {Feature("begins", edge) for edge in _edges(words)}
+        held |= {Feature("says", phrase) for phrase in _phrases(words)}
+        held |= {Feature("begins", edge) for edge in _edges(words)}
     if sentences:
-        found |= {Feature("opens", edge) for edge in _edges(sentences[0])}
-        found |= {Feature("ends", edge) for edge in _edges(sentences[-1])}
-        found.add(Feature("last mark", sentences[-1][-1] if not _WORD.search(sentences[-1][-1]) else "no mark"))
-    return found
+        held |= {Feature("opens", edge) for edge in _edges(sentences[0])}
+        held |= {Feature("ends", edge) for edge in _edges(sentences[-1])}
+        held.add(Feature("last mark", sentences[-1][-1] if not _WORD.search(sentences[-1][-1]) else "no mark"))
+    return held
 
 
 def _layouts(text: str, blocks: list[tuple[str, str]]) -> Iterator[str]:

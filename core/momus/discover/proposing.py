@@ -115,10 +115,10 @@ def z_of(holding: Holding, design: Design) -> Floats:
         sides = [side[rows] for side, rows in zip(sides, design.rows, strict=True)]
     sizes = zip(sides, design.unit_numbers, design.units, strict=True)
     means = [_by_unit(side, units, size) for side, units, size in sizes]
-    parts = [means[1] - means[0]] if design.together else [means[1], -means[0]]
-    difference = sum(np.asarray(part.mean(axis=0)).ravel() for part in parts)
-    variance = sum(_variance(part) / part.shape[0] for part in parts)
-    floor = sum(1 / part.shape[0] ** 2 for part in parts)
+    signed = [means[1] - means[0]] if design.together else [means[1], -means[0]]
+    difference = sum(np.asarray(side.mean(axis=0)).ravel() for side in signed)
+    variance = sum(_variance(side) / side.shape[0] for side in signed)
+    floor = sum(1 / side.shape[0] ** 2 for side in signed)
     return np.asarray(difference / np.sqrt(variance + floor))
 
 

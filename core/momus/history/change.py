@@ -84,6 +84,19 @@ class Gap:
         errors = (v.band - (v.band_low or v.band)) / normal, ((v.band_high or v.band) - v.band) / normal
         return cls(v.effect, *sides, freedom, v.band, signed, *errors, v.band_correlation)
 
+    @classmethod
+    def of_difference(cls, verdict: Verdict, words: str) -> Gap | str:
+        """From the difference of a verdict in its own unit, as far as `Limit.words` limits it; or why there is none."""
+        v = verdict
+        if v.difference is None or v.low is None or v.high is None:
+            return v.method.reason or "its difference has no interval"
+        freedom = v.freedom or NORMAL
+        reach = float(t.isf(v.alpha / 2, freedom))
+        below, above = max(v.difference - v.low, 0.0) / reach, max(v.high - v.difference, 0.0) / reach
+        if words.endswith("fewer"):
+            return cls(-v.difference, above, below, freedom, 1.0, signed=False)
+        return cls(v.difference, below, above, freedom, 1.0, signed=not words.endswith("more"))
+
     @property
     def value(self) -> float:
         """The distance."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from momus.arguments import arg
+from momus.errors import UsageError
 from momus.history.change import Gap, reaches
 from momus.history.kept import KeptRun, incomparable
 from momus.history.moves import AxisChange, CorpusDiff, moves_of
@@ -35,6 +37,8 @@ class Check:
         they do not exist.
     bands
         Whether these are in human bands; otherwise in units of the effect.
+    statistic
+        The statistic whose difference is limited, in its own unit; empty for distances.
     status
         A rule that cannot be decided fails the gate. One for all axes is *not checked* on an axis that these texts have
         nothing to be tested by, which does not fail.
@@ -54,6 +58,7 @@ class Check:
     limit: float | None = None
     bands: bool = True
     reason: str = ""
+    statistic: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,14 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
     checks: list[Check] = []
     for corpus in corpora:
         headlines, rows = run.headlines(corpus), run.rows(corpus)
+        for limit in (x for x in rules.max if x.of_difference and x.critic in rows):
+            v = _row_of(rows[limit.critic], limit.statistic or told(rows[limit.critic]), limit)
+            gap = Gap.of_difference(v, limit.words)
+            bound = replace(limit, value=_in_unit(limit, v))
+            if isinstance(gap, Gap):
+                limited.append(("max", f"max {limit}", v, bound, gap, 1))
+            else:
+                checks.append(_open("max", f"max {limit}", v, gap, bound.value, fails=True))
         for critic, v in run.speaking(corpus).items():
             limits: list[tuple[Rule, str, Limit]] = []
             lost = _lost(v, rows[critic].get(UNSCORED.name))
@@ -106,8 +119,34 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
         p = min(p, len(limited) * chosen_of * gap.p_above(limit.value))
         status: Status = "failed" if broken else "passed"
         span = (gap.value, low, high, limit.value)
-        checks.append(Check(rule, text, v.generated, v.critic, v.axis, status, *span, bands=not limit.effect))
+        unit = v.statistic if limit.of_difference else ""
+        bands = not (limit.effect or limit.of_difference)
+        checks.append(Check(rule, text, v.generated, v.critic, v.axis, status, *span, bands=bands, statistic=unit))
     return Decided(tuple(checks), p)
+
+
+def told(rows: Mapping[str, Verdict]) -> str:
+    """The statistic of a critic that a limit of a difference is for: the first of its family that is no distance.
+
+    That is the headline where it is a number of each text, and for lengths the mean.
+    """
+    values = [v for v in rows.values() if v.effect_kind != "distance" and (v.headline or v.p_in_axis is not None)]
+    ordered = sorted(values, key=lambda v: not v.headline)
+    return next((v.statistic for v in ordered), next(iter(rows)))
+
+
+def _row_of(rows: Mapping[str, Verdict], name: str, limit: Limit) -> Verdict:
+    """The row of the statistic that a limit is for."""
+    if name not in rows:
+        raise UsageError(
+            f"{arg('max', str(limit))}: no statistic {name!r}", hint=f"its statistics are {', '.join(rows)}"
+        )
+    return rows[name]
+
+
+def _in_unit(limit: Limit, v: Verdict) -> float:
+    """The limit of a difference, in the unit of the statistic."""
+    return limit.value * abs(v.real_value or 0.0) / 100 if limit.words.startswith("%") else limit.value
 
 
 def _members(rows: Mapping[str, Verdict]) -> int:
@@ -233,12 +272,26 @@ def _not_compared(
 
 @dataclass(frozen=True)
 class Bound:
-    """How far a statistic may move in a slice: a limit in bands, and one band in units of the statistic."""
+    """How far a statistic may move in a slice: a limit in bands, and one band in units of the statistic.
+
+    Of a limit of the difference itself, ``words`` are those of the limit (`Limit.words`), and the band is 1.
+    """
 
     rule: Rule
     text: str
     limit: float
     band: float
+    words: str = ""
+
+    def moved(self, difference: float) -> float:
+        """How far a difference goes in the direction that is limited."""
+        moved = -difference if self.words.endswith("fewer") else difference
+        return moved if self.signed else abs(moved)
+
+    @property
+    def signed(self) -> bool:
+        """Whether one direction alone is limited."""
+        return self.words.endswith(("more", "fewer"))
 
 
 def decide_slices(run: KeptRun, corpora: Sequence[str], rules: Rules, level: float) -> Decided:
@@ -258,8 +311,7 @@ def decide_slices(run: KeptRun, corpora: Sequence[str], rules: Rules, level: flo
     smallest = 1.0
     for s in of_corpora:
         rows = run.rows(s.generated)
-        bounds = {(c.critic, c.statistic): _bound(rules, c, rows.get(c.critic, {}).get(c.statistic)) for c in s.cells}
-        decided = [(c, b) for c in s.cells if (b := bounds[c.critic, c.statistic]) is not None]
+        decided = [(c, b) for c in s.cells for b in _bounds(rules, c, rows.get(c.critic, {}))]
         p_values = [p_beyond(s, c, b) for c, b in decided]
         smallest = min([smallest, *(texts * p for p in p_values)])
         failed: dict[tuple[str, str], Check] = {}
@@ -278,15 +330,21 @@ def decide_slices(run: KeptRun, corpora: Sequence[str], rules: Rules, level: flo
 
 def p_beyond(s: Slices, c: Slice, b: Bound) -> float:
     """Adjusted p of a difference no larger than the bound."""
-    beyond = abs(c.difference) - b.limit * b.band
+    beyond = b.moved(c.difference) - b.limit * b.band
     return 1.0 if beyond <= 0 else s.p_of(normal(beyond, c.error, c.freedom))
 
 
-def _bound(rules: Rules, c: Slice, v: Verdict | None) -> Bound | None:
-    """The narrowest bound of a statistic; None without a rule in bands, or without a band."""
+def _bounds(rules: Rules, c: Slice, rows: Mapping[str, Verdict]) -> list[Bound]:
+    """The bounds of a statistic: the narrowest in bands, if it has a band, and those of its difference."""
+    v = rows.get(c.statistic)
+    differences = [
+        Bound("max", f"max {x}", x.value * (abs(c.real_value) / 100 if x.words.startswith("%") else 1), 1.0, x.words)
+        for x in rules.max
+        if v is not None and x.of_difference and x.critic == c.critic and (x.statistic or told(rows)) == c.statistic
+    ]
     band = None if v is None or not v.band else _in_units(c, v, v.band)
     if not band:
-        return None
+        return differences
     bounds = []
     most = limit_of(rules.max, c.critic)
     if most is not None and not most.effect:
@@ -294,7 +352,7 @@ def _bound(rules: Rules, c: Slice, v: Verdict | None) -> Bound | None:
     for finding, written in required_of(rules.require, c.critic).items():
         if finding in (NOT_BEYOND, NOT_BEYOND_ITSELF):
             bounds.append(Bound("require", f"require {written}", 1.0, band))
-    return min(bounds, key=lambda b: b.limit, default=None)
+    return [*sorted(bounds, key=lambda b: b.limit)[:1], *differences]
 
 
 def _in_units(c: Slice, v: Verdict, band: float) -> float | None:
@@ -308,7 +366,10 @@ def _in_units(c: Slice, v: Verdict, band: float) -> float | None:
 
 
 def _check(s: Slices, c: Slice, b: Bound, level: float) -> Check:
-    far = reach(c, s.critical(level))
-    value, low, high = (x / b.band for x in (abs(c.difference), abs(c.difference) - far, abs(c.difference) + far))
+    far, moved = reach(c, s.critical(level)), b.moved(c.difference)
+    value, low, high = (x / b.band for x in (moved, moved - far, moved + far))
     name = f"{c.axis} in {c.name}"
-    return Check(b.rule, b.text, s.generated, c.critic, name, "failed", value, low, high, limit=b.limit)
+    unit, bands = c.statistic if b.words else "", not b.words
+    return Check(
+        b.rule, b.text, s.generated, c.critic, name, "failed", value, low, high, b.limit, bands, statistic=unit
+    )

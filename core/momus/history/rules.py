@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +23,9 @@ KEYS = ("baseline", "max", "max-worse", "require", "strict", "alpha", "corpus", 
 HINT = f"the keys are {', '.join(KEYS)}"
 
 
+_WORDED = re.compile(r"(?P<number>[\d.eE+-]+)\s*(?:(?P<percent>%)\s*)?(?P<side>more|fewer)?(?<![\d.])")
+
+
 @dataclass(frozen=True)
 class Limit:
     """A limit of one axis.
@@ -34,18 +38,28 @@ class Limit:
         δ, 0 or more.
     effect
         Whether δ is in units of the effect instead of human bands.
+    words
+        ``more``, ``fewer``, ``% more``, ``% fewer``, ``%``: δ limits the difference of a statistic in its own unit, or
+        in percent of the reference; empty: a distance.
+    statistic
+        Which statistic such words limit; empty: the headline.
 
-    >>> Limit.parse("sections=0.2"), Limit.parse("length.effect=0.1").effect, str(Limit.parse("0.1"))
-    (Limit(critic='sections', value=0.2, effect=False), True, '0.1')
+    >>> str(Limit.parse("sections=0.2")), Limit.parse("length.effect=0.1").effect, str(Limit.parse("0.1"))
+    ('sections=0.2', True, '0.1')
+    >>> limit = Limit.parse("faults.loop_share=0.02 more")
+    >>> limit.statistic, limit.value, limit.words
+    ('loop_share', 0.02, 'more')
     """
 
     critic: str
     value: float
     effect: bool = False
+    words: str = ""
+    statistic: str = ""
 
     @classmethod
     def parse(cls, text: str, argument: str = "max") -> Limit:
-        """Read ``AXIS=δ``, ``AXIS.effect=δ`` or ``δ`` alone (all axes).
+        """Read ``AXIS=δ``, ``AXIS.effect=δ``, ``AXIS.STATISTIC=δ more`` or ``δ`` alone (all axes).
 
         Raises
         ------
@@ -58,21 +72,39 @@ class Limit:
     @classmethod
     def of(cls, name: str, value: Any, place: str) -> Limit:
         """Build from a name and a number that may be text; errors begin with ``place``."""
-        critic = name.strip().removesuffix(".effect")
+        critic, words, statistic = name.strip().removesuffix(".effect"), "", ""
+        if isinstance(value, str) and (match := _WORDED.fullmatch(value.strip())):
+            value, words = match["number"], " ".join(filter(None, (match["percent"], match["side"])))
+            critic, _, statistic = name.strip().partition(".")
         try:
             limit = float(value)
         except (TypeError, ValueError, OverflowError):
             limit = math.nan
-        if isinstance(value, bool) or not (critic and limit >= 0 and math.isfinite(limit)):
+        if (
+            isinstance(value, bool)
+            or not (critic and limit >= 0 and math.isfinite(limit))
+            or (words and critic == EVERY)
+        ):
             raise UsageError(
                 f"{place}: a limit is a number from 0 on",
-                hint="write AXIS=0.2 (human bands), AXIS.effect=0.2, or 0.2 (all axes)",
+                hint="write AXIS=0.2 (human bands), AXIS.effect=0.2, 0.2 (all axes), or of one statistic "
+                "AXIS=0.02 more, AXIS=10 % fewer, AXIS.STATISTIC=5 %",
             )
-        return cls(critic, limit, name.strip().endswith(".effect"))
+        return cls(critic, limit, not words and name.strip().endswith(".effect"), words, statistic)
+
+    @property
+    def of_difference(self) -> bool:
+        """Whether it limits the difference of a statistic in its own unit."""
+        return bool(self.words)
+
+    @property
+    def place(self) -> str:
+        """What it limits, as it is written."""
+        return f"{self.critic}.{'effect' if self.effect else self.statistic}".removesuffix(".")
 
     def __str__(self) -> str:
-        name = f"{self.critic}.effect" if self.effect else self.critic
-        return f"{self.value:g}" if name == EVERY else f"{name}={self.value:g}"
+        limit = f"{self.value:g} {self.words}".strip()
+        return limit if self.place == EVERY else f"{self.place}={limit}"
 
 
 @dataclass(frozen=True)
@@ -121,10 +153,16 @@ class Rules:
         if self.alpha is not None and not 0 < self.alpha < 1:
             raise UsageError(f"alpha is {self.alpha:g}", hint="give a level between 0 and 1, such as 0.05")
         for argument, limits in (("max", self.max), ("max_worse", self.max_worse)):
-            names = [limit.critic for limit in limits]
+            names = [limit.place for limit in limits]
             for name in names:
                 if names.count(name) > 1:
                     raise UsageError(f"{arg(argument)} has two limits for {name!r}", hint="give one limit per axis")
+        for limit in self.max_worse:
+            if limit.of_difference:
+                raise UsageError(
+                    f"{arg('max_worse', str(limit))}: a change in distance has bands",
+                    hint=f"give {arg('max', str(limit))}",
+                )
 
     @property
     def named(self) -> list[str]:
@@ -161,15 +199,16 @@ class Rules:
         fields = {k: v for k, v in changes.items() if v not in (None, "", (), [])}
         for name in ("max", "max_worse"):
             if name in fields:
-                named = {limit.critic for limit in fields[name]}
-                fields[name] = (*(x for x in getattr(self, name) if x.critic not in named), *fields[name])
+                named = {limit.place for limit in fields[name]}
+                fields[name] = (*(x for x in getattr(self, name) if x.place not in named), *fields[name])
         return replace(self, **fields)
 
 
 def limit_of(limits: Sequence[Limit], critic: str) -> Limit | None:
-    """The limit of an axis: its own, else that of all axes, else None."""
-    named = [x for x in limits if x.critic == critic]
-    return next(iter([*named, *(x for x in limits if x.critic == EVERY)]), None)
+    """The limit of the distance on an axis: its own, else that of all axes, else None."""
+    distances = [x for x in limits if not x.of_difference]
+    named = [x for x in distances if x.critic == critic]
+    return next(iter([*named, *(x for x in distances if x.critic == EVERY)]), None)
 
 
 def _parted(required: str) -> tuple[str, str]:

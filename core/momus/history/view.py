@@ -18,6 +18,7 @@ from momus.outputs import appending, write_own, writing
 from momus.report.annotations import workflow_command
 from momus.report.safe import clean
 from momus.report.words.blocks import Columns, PrintedBlock, markdown_blocks, table_block, terminal_blocks
+from momus.report.words.findings import statistic_name
 from momus.report.words.format import number
 from momus.text.counting import counted, joined, percentage
 
@@ -188,6 +189,8 @@ def check_line(check: Check, model: str = "") -> str:
     unit = (f" bands of {model}" if model else " human bands") if check.bands else ""
     of = model or "real text"
     what = f"change in distance to {of}" if check.rule == "max-worse" else f"distance to {of}"
+    if check.statistic:  # in its own unit, as far as it goes in the direction of the limit
+        what, unit = f"{statistic_name(check.statistic)} moved by", ""
     shown = "passed"
     if check.status == "failed":
         above = check.low is not None and check.limit is not None and check.low > check.limit
@@ -249,7 +252,7 @@ def gate_blocks(result: GateResult, whole: bool = True) -> list[PrintedBlock]:
         ("axis", lambda c: f"{c.corpus}: {c.axis}" if several else c.axis),
         ("value", lambda c: amount(c, c.value)),
         ("interval", span),
-        ("limit", lambda c: number(c.limit) + ("" if c.bands else " (effect)")),
+        ("limit", lambda c: number(c.limit) + ("" if c.bands else f" ({statistic_name(c.statistic or 'effect')})")),
         ("", lambda c: STATUS[c.status]),
     ]
     failed = [("", f"{check_line(c, result.model)}.") for c in result.failed]

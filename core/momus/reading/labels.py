@@ -160,8 +160,8 @@ def labelled(corpus: Corpus, labels: Iterable[str], text: str = "") -> Corpus:
     """
     for item in labels:
         name, path = name_and_path(item)
-        found = label_file(path).of(text or corpus.name, corpus.ids, name.removesuffix(GOLD))
-        corpus = corpus.with_field(name, _weighted(corpus, name, found) if name.endswith(GOLD) else found)
+        values = label_file(path).of(text or corpus.name, corpus.ids, name.removesuffix(GOLD))
+        corpus = corpus.with_field(name, _weighted(corpus, name, values) if name.endswith(GOLD) else values)
     return corpus
 
 

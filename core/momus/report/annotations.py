@@ -72,5 +72,5 @@ def workflow_command(level: str, text: str, **properties: str) -> str:
     def escaped(words: str) -> str:
         return words.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
-    given = (f"{k}={escaped(v).replace(':', '%3A').replace(',', '%2C')}" for k, v in properties.items() if v)
-    return f"::{level} {','.join(given)}::{escaped(text)}"
+    named = (f"{k}={escaped(v).replace(':', '%3A').replace(',', '%2C')}" for k, v in properties.items() if v)
+    return f"::{level} {','.join(named)}::{escaped(text)}"

@@ -268,7 +268,7 @@ def test_columns_of_parquet_are_named_with_the_way_to_their_texts(tmp_path):
     )
     with pytest.raises(ReadingError) as caught:
         read_corpus(tmp_path / "a.parquet")
-    assert "field='out.answer' or field='replies'" in caught.value.hint
+    assert "field='out.answer' (“To be.”) or field='replies'" in caught.value.hint
     assert read_corpus(tmp_path / "a.parquet", field="out.answer")[0].text == "To be."
     assert len(read_corpus(tmp_path / "a.parquet", field="replies")) == 2
 

@@ -79,7 +79,7 @@ def tick_text(value: float) -> str:
 class Scale:
     """An axis of a figure: from data to places on the sheet, by default to shares of its length.
 
-    Gaps in human bands have a scale of their own (`gap_scale`): linear while all are small, else of square roots
+    Gaps in human bands have the scale `gap_scale`: linear while all are small, else of square roots
     (``root``), so that 0 and 1 stay in sight.
 
     >>> Scale(1, 100, 0, 10, "log")(10), Scale(0, 10, 100, 0)(2.5), Scale(0, 16, kind="root")(4.0)

@@ -43,17 +43,17 @@ def _feature_words(feature: Feature) -> str:
     return _VERBS[feature.kind].format(visible(item))
 
 
-def discovery_words(found: Discovery, of: Discoveries) -> str:
+def discovery_words(discovery: Discovery, of: Discoveries) -> str:
     """The sentence of a discovery: both shares, the difference with its interval, and p over all proposals."""
-    new, old = percent(found.generated, found.reference), percent(found.reference, found.generated)
-    low, high = (f"{100 * (x or 0.0):.0f}" for x in (found.low, found.high))
+    new, old = percent(discovery.generated, discovery.reference), percent(discovery.reference, discovery.generated)
+    low, high = (f"{100 * (x or 0.0):.0f}" for x in (discovery.low, discovery.high))
     sentence = (
-        f"{new} of {visible(of.generated)} {predicate_words(found.features)}, {old} of {visible(of.reference)} "
-        f"({100 * found.difference:+.0f} points, {low} to {high}; p {p_value(found.p_adjusted)})"
+        f"{new} of {visible(of.generated)} {predicate_words(discovery.features)}, {old} of {visible(of.reference)} "
+        f"({100 * discovery.difference:+.0f} points, {low} to {high}; p {p_value(discovery.p_adjusted)})"
     )
-    if found.by_length:
-        sentence += f"; of equal length, {100 * found.equal_length:+.0f}: it goes with length"
-    return sentence if found.source == "text" else f"{sentence} [{visible(found.source)}]"
+    if discovery.by_length:
+        sentence += f"; of equal length, {100 * discovery.equal_length:+.0f}: it goes with length"
+    return sentence if discovery.source == "text" else f"{sentence} [{visible(discovery.source)}]"
 
 
 def discoveries_lines(result: Discoveries) -> Iterator[str]:
@@ -61,9 +61,9 @@ def discoveries_lines(result: Discoveries) -> Iterator[str]:
     proposed = len(result.verified) + len(result.unverified)
     if not result.verified:
         yield f"Nothing of {proposed:,} proposals holds on the other half of the prompts."
-    for number, found in enumerate(result.verified, 1):
-        yield f"{number}. {discovery_words(found, result)}"
-        yield from (f"     {visible(id)}: “{visible(place)}”" for id, place in found.examples)
+    for number, discovery in enumerate(result.verified, 1):
+        yield f"{number}. {discovery_words(discovery, result)}"
+        yield from (f"     {visible(id)}: “{visible(place)}”" for id, place in discovery.examples)
     if result.verified and result.unverified:
         yield ""
     if result.unverified:
