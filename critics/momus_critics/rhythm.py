@@ -27,7 +27,7 @@ from momus.numeric.rounding import without_rounding
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.evidence import Mark, distributions, highest, mark_passage, words_of
-from momus_critics.prose.reading import BREAK, Prose, ProseCritic
+from momus_critics.prose.reading import BREAK, CLOSERS, TERMINALS, Prose, ProseCritic
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class SentenceLengths(Ragged):
 
 
 def sentence_lengths(prose: Prose) -> SentenceLengths:
-    """Count words by sentence; sentences without a word are left out.
+    """Count words by sentence; sentences without a word, and fragments, are left out (`whole_sentences`).
 
     >>> from momus import Corpus
     >>> from momus_critics.prose.reading import paragraph_tokenizer
@@ -60,15 +60,30 @@ def sentence_lengths(prose: Prose) -> SentenceLengths:
     >>> z.words.tolist(), z.offsets.tolist()
     ([2, 1, 1], [0, 2, 3])
     """
-    owners = owners_of(prose.offsets)  # (tokens,)
+    numbers, first, words = whole_sentences(prose)
+    begins = changes(prose.paragraphs[first])
+    offsets = offsets_of(np.bincount(owners_of(prose.offsets)[first], minlength=len(prose)))
+    return SentenceLengths(words[numbers], begins, offsets)
+
+
+def whole_sentences(prose: Prose) -> tuple[Ints, Ints, Ints]:
+    """Numbers and first tokens of the sentences that count, and the words of all: (S,), (S,) and (sentences,).
+
+    A paragraph or list item that ends without a full stop, question or exclamation mark is no sentence: an entry of a
+    list, what announces one, or cut off. Of a document in which none ends with such a mark (verse, captions) all count.
+    """
     count = int(prose.sentences[-1]) + 1 if len(prose.ids) else 0
     words = np.bincount(prose.sentences, prose.alphabetic, count).astype(np.int64)
     first = np.searchsorted(prose.sentences, np.arange(count))  # first token of each sentence
-    keep = words > 0
-    kept = first[keep]
-    begins = changes(prose.paragraphs[kept])
-    offsets = offsets_of(np.bincount(owners[kept], minlength=len(prose)))
-    return SentenceLengths(words[keep], begins, offsets)
+    last = np.append(first[1:], len(prose.ids)) - 1
+    closing = prose.is_any(CLOSERS)
+    for _ in range(2):  # the mark stands before a bracket and a quotation mark that close
+        last = last - (closing[last] & (last > first))
+    ended = np.fromiter((w[-1:] in TERMINALS for w in prose.words), bool, len(prose.words))[prose.ids[last]]
+    owners = owners_of(prose.offsets)[first]
+    keeps_all = np.bincount(owners[ended], minlength=len(prose)) == 0
+    numbers = np.flatnonzero((words > 0) & (ended | keeps_all[owners]))
+    return numbers, first[numbers], words
 
 
 def moments(z: SentenceLengths) -> tuple[Floats, Floats]:
@@ -304,8 +319,7 @@ class Rhythm(ProseCritic[SentenceLengths]):
         if not len(z.words):
             return None
         nats, means = -self.process_.log_probabilities(z), self.process_.means(z)
-        counts = np.bincount(prose.sentences, prose.alphabetic)
-        numbers = np.flatnonzero(counts > 0)  # number in the text of each sentence with a word
+        numbers = whole_sentences(prose)[0]
         values: Floats = np.zeros(len(words))
         marks: dict[int, Mark] = {}
         odd = set(highest(nats))

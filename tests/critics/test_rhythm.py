@@ -9,7 +9,8 @@ from scipy import stats
 
 from momus import Corpus
 from momus.verdicts.judge import judge
-from momus_critics.rhythm import LengthProcess, Rhythm, SentenceLengths, moments, penalised_loss
+from momus_critics.prose.reading import paragraph_tokenizer, read_prose
+from momus_critics.rhythm import LengthProcess, Rhythm, SentenceLengths, moments, penalised_loss, sentence_lengths
 
 from .measured import assert_checked, measured
 
@@ -232,3 +233,21 @@ def test_marked_sentences_carry_their_nats_and_what_was_expected():
 def test_documents_of_one_sentence_are_unscored():
     scores = Rhythm().fit(prose(20, 0)).score(Corpus.from_texts(["One sentence only.", "Two. Three."]))
     assert scores.reasons == ["fewer than two sentences", None]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Here are two:\n\n- Red wine\n- Blue cheese and bread\n\nEnjoy them now.", [3]),
+        ("- Buy the red wine.\n- Cut the bread (all of it!)\n- salt\n", [4, 6]),
+        ("It was. He said “Go.”\n\nAnd it (rained.)", [2, 3, 3]),
+        ("Red\n\nroses are red\n\nviolets are blue", [3, 3]),
+        ("It was late. She was about to", [3]),
+    ],
+    ids=["list", "items with marks", "closing marks", "no marks", "cut off"],
+)
+def test_what_ends_without_a_mark_is_no_sentence_beside_others(text, words):
+    prose = read_prose(Corpus.from_texts([text, "One. Two."]).tokens(paragraph_tokenizer("words")))
+    z = sentence_lengths(prose)
+    assert z.words[z.offsets[0] : z.offsets[1]].tolist() == words
+    assert z.offsets[2] - z.offsets[1] == 2
