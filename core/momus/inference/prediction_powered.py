@@ -42,8 +42,21 @@ def corrected(rows: Floats, truth: Floats, known: Ints, weights: Floats) -> Floa
         y, f = truth[:, column], said[:, column]
         share = _power(y, f, len(known) / max(len(rows), 1), float(rows[:, column].var()))
         out[:, column] *= share
-        out[known, column] += weights * (y - share * f)
+        out[known, column] += weights * _widened(y - share * f)
     return out
+
+
+def _widened(errors: Floats) -> Floats:
+    """Errors, as far from their mean as if two more documents had the largest one, on either side.
+
+    Of a good labeller, few known documents show an error, and by these alone intervals held the truth in .90 of cases.
+    """
+    away = errors - errors.mean() if len(errors) else errors
+    squares = float((away**2).sum())
+    if squares <= 0:
+        return errors
+    n, most = len(errors), float(np.abs(away).max())
+    return np.asarray(errors.mean() + away * np.sqrt((squares + 2 * most**2) / (n + 2) / (squares / n)))
 
 
 def _power(y: Floats, f: Floats, share: float, variance: float) -> float:
