@@ -43,12 +43,12 @@ TOKENS = 60_000
 MEASURED = Path(__file__).with_name("atlas.json")
 NO_UNIT = 3.0
 """Standard deviation of the logarithms of bands of statistics without a common unit."""
-SECONDS = 300
+SECONDS = 1500
 """Longest time for a critic and a register."""
 CRITICS = (
     *("length", "unigram", "type-token", "stopword-share", "symbol-share", "rank-frequency", "rhythm", "repetition"),
     *("discourse", "keyness", "topics", "mauve", "sections", "consistency"),
-    *("marks", "layout", "edges", "names", "register", "path"),
+    *("marks", "layout", "edges", "names", "register", "path", "faults"),
 )
 LAWS = ("zipf-slope", "heaps", "productivity", "taylor", "ebeling", "long-range")
 CUT = {"length": ("novels",)}
