@@ -95,7 +95,7 @@ def test_a_statistic_that_tells_the_later_text_apart_is_compared(runs):
         axis(diff_runs(runs.folder / a, runs.folder / b), "length") for a, b in (("near", "long"), ("long", "near"))
     )
     for a in (forth, back):
-        assert (a.statistic, a.from_errors) == ("typical_length", True)
+        assert (a.statistic, a.from_errors) == ("mean_length", True)
     row = kept.rows("model")["length"]["typical_length"]
     assert forth.after == pytest.approx(abs(row.effect))
     assert forth.after / forth.band == pytest.approx(row.gap)
