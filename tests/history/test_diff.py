@@ -96,7 +96,7 @@ def test_a_statistic_that_tells_the_later_text_apart_is_compared(runs):
     )
     for a in (forth, back):
         assert (a.statistic, a.from_errors) == ("mean_length", True)
-    row = kept.rows("model")["length"]["typical_length"]
+    row = kept.rows("model")["length"]["mean_length"]
     assert forth.after == pytest.approx(abs(row.effect))
     assert forth.after / forth.band == pytest.approx(row.gap)
     words = axis(diff_runs(runs.folder / "near", runs.folder / "long"), "unigram")
