@@ -111,9 +111,9 @@ def discover(
             named = labelled(labels, judged[0], judged[1])
             held = named if held is None else held.beside(named)
             sources += [source] * len(named.features)
-        results = verify(held, sources, judged, both, _design(texts, second), seed) if held is not None else []
+        units = _design(texts, second)
+        results = verify(held, sources, judged, both, units, seed) if held is not None else []
     order = sorted(results, key=lambda d: (-abs(d.difference) * d.weight, d.features))
-    units = _design(texts, second)
     return Discoveries(
         reference.name,
         generated.name,
@@ -124,7 +124,7 @@ def discover(
         seed,
         tuple(d for d in order if d.p_adjusted <= level),
         tuple(d for d in order if not d.p_adjusted <= level),
-        tuple([c.ids[i] for i in rows.tolist()] for c, rows in zip(texts, first, strict=True)),  # type: ignore[arg-type]
+        (reference.take(first[0]).ids, generated.take(first[1]).ids),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from momus.arguments import arg
 from momus.critic.statistic import Statistic
@@ -21,7 +22,10 @@ from momus.text.corpus import Corpus
 EXAMPLES = 2
 Z = 1.96
 SEEN = 1.5
-"""How much more a layout, opening, ending, length or label counts for the order than a word: a reader sees it first."""
+"""How much more a layout, opening, ending, length or label counts for the order than a word: a reader sees it first.
+
+Chosen on four pairs of versions, of which three had the reader's note among the first five without it.
+"""
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,6 @@ def labelled(labels: Mapping[tuple[str, str], set[str]], reference: Corpus, gene
     UsageError
         No label belongs to a document of the half that verifies.
     """
-    from scipy import sparse
-
     sides = [[_labels_of(labels, corpus, i) for i in range(len(corpus))] for corpus in (reference, generated)]
     names = sorted({name for side in sides for document in side for name in document})
     if not names:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import numpy as np
 from momus.arguments import arg
 from momus.critic.hooks import with_needs
 from momus.critic.registry import make_critics
+from momus.critic.rows import Rows
 from momus.errors import UsageError
 from momus.numeric.types import Bools
 from momus.progress import Reporter
@@ -44,8 +45,9 @@ def set_aside(request: Request, reporter: Reporter) -> tuple[Request, list[str]]
     notes, kept = [], {}
     for name, corpus in texts.items():
         rows = critic.score(corpus).rows
-        flagged = [fault for fault in request.settings.without if _broken(rows, fault).any()]
-        broken = np.logical_or.reduce([_broken(rows, fault) for fault in request.settings.without])
+        having = {fault: _broken(rows, fault) for fault in request.settings.without}
+        flagged = [fault for fault, documents in having.items() if documents.any()]
+        broken = np.logical_or.reduce(list(having.values()))
         if broken.all():
             raise UsageError(
                 f"every document of {name!r} is set aside ({', '.join(flagged)})", hint=f"leave out {arg('without')}"
@@ -57,14 +59,13 @@ def set_aside(request: Request, reporter: Reporter) -> tuple[Request, list[str]]
     return replace(request, reference=kept.pop(reference), generated=dict(kept), fit=fit), notes
 
 
-def _broken(rows: object, fault: str) -> Bools:
+def _broken(rows: Mapping[str, Rows], fault: str) -> Bools:
     """Which documents have a fault."""
-    assert isinstance(rows, dict)
     table = rows.get(fault.replace("-", "_"))
     if table is None or fault == "faulty":
         known = ", ".join(key.replace("_", "-") for key in rows if key != "faulty")
         raise UsageError(f"there is no fault {fault!r}", hint=f"name some of {known}")
-    return np.asarray(table[:, 0] > 0)
+    return np.asarray(np.asarray(table)[:, 0] > 0)
 
 
 def _note(corpus: Corpus, broken: int, faults: Sequence[str]) -> str:
