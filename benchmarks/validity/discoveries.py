@@ -139,8 +139,9 @@ def main() -> None:
         f"Planted into {2 * a.documents} answers beside themselves, all ten at once, {a.repeats} times: verified, and "
         "described by a word of what was planted.",
         markdown_table(["planted", "documents", "verified and described"], found),
-        "Pairs of versions, 400 | 400 answers: whether what a reader had written down is among the first five. The order "
-        "was chosen on these pairs (three of four before what a reader sees first counted more), so this is no test of it.",
+        "Pairs of versions, 400 | 400 answers: whether what a reader had written down is among the first five. "
+        "The order was chosen on these pairs (three of four before what a reader sees first counted more), "
+        "so this is no test of it.",
         markdown_table(["versions", "among them", "first five, in points", "CPU s"], pairs),
     ]
     a.out.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
