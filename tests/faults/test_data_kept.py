@@ -363,17 +363,19 @@ def test_a_repeated_command_is_not_refused(here):
     assert json.loads((here / "looks.json").read_text(encoding="utf-8"))["looks"]
 
 
-def test_a_run_that_was_killed_before_its_mark_stood_is_begun_again(tmp_path):
-    next_one = tmp_path / "run" / ".next"
-    next_one.mkdir(parents=True)
-    (next_one / "..momus.999999.00c0ffee.part").write_bytes(b"ru")
+def test_a_run_that_was_killed_before_it_had_begun_is_begun_again(tmp_path):
+    run = tmp_path / "run"
     for again in ({}, {"resume": True}, {"overwrite": True}):
-        folder = RunFolder(tmp_path / "run")
+        begun = run / "..next.999999.00c0ffee.part" / "critics" / "length"
+        begun.mkdir(parents=True)
+        (begun / "arrays.safetensors").write_bytes(b"half")
+        folder = RunFolder(run)
         folder.open_for_writing(**again)
         folder.begin(resume=again.get("resume", False))
         folder.release()
-        assert (next_one / ".momus").read_bytes() == b"run"
-        (next_one / ".momus").rename(next_one / "..momus.999999.00c0ffee.part")
+        assert [p.name for p in (run / ".next").iterdir()] == [".momus"]
+        assert not begun.exists(), "what a killed process had begun is deleted"
+        shutil.rmtree(run / ".next")
 
 
 LEFT_BY_KILLS = [

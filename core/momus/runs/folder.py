@@ -34,7 +34,6 @@ from momus.runs.manifest import (
     check_manifest,
     check_strangers,
     complete,
-    is_bare,
     is_pending,
     write_manifest,
 )
@@ -90,8 +89,7 @@ class RunFolder:
             The path is a file, the folder holds other files or a run (unless ``overwrite`` or ``resume``), or another
             process is writing to it.
         """
-        began = [NEXT] if (self.path / NEXT).is_dir() and is_bare(self.path / NEXT) else []
-        if check_folder(self.path, ownership.RUN, leftovers=[LOCK, *began]):
+        if check_folder(self.path, ownership.RUN, leftovers=[LOCK]):
             if not (overwrite or resume):
                 held, how = (UNFINISHED, CONTINUE) if self._unfinished() else ("a run already", "update it")
                 raise StoreError(

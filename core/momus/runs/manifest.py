@@ -17,7 +17,7 @@ from typing import Any, TypedDict
 
 from momus.errors import StoreError
 from momus.files import file_digest, write_json
-from momus.outputs import copy_folder, delete, delete_folder, make_folder, move, write_bytes
+from momus.outputs import copy_folder, delete, delete_folder, make_folder, move, new_folder, write_bytes
 from momus.ownership import MARK, PART, RUN, holds, is_own, record_of
 from momus.rows.folder import is_row_file
 from momus.schema import build, read_json
@@ -161,11 +161,6 @@ def _files(folder: Path) -> Iterable[Path]:
             yield path
 
 
-def is_bare(place: Path) -> bool:
-    """Whether a folder of a generation holds nothing yet, but for what a killed process had begun to write."""
-    return all(path.name.endswith(PART) for path in place.iterdir())
-
-
 class Generation:
     """The generation of a run folder that is being written.
 
@@ -194,20 +189,21 @@ class Generation:
             The places of the generation hold files that no run wrote there.
         """
         complete(self.folder)
-        delete(self.folder / READY)
         for place in (self.path, self.folder / READY):
-            if place.exists() and not is_bare(place) and not (place / MARK).exists():
+            delete(place)  # if it is empty
+            if place.exists() and not (place / MARK).exists():
                 raise StoreError(f"{place} is not a run that Momus began", hint="move it, or name another folder")
         check_generation(self.path)
         if self.path.exists() and not keep:
             delete_folder(self.path)
-        if not (self.path / MARK).exists():
-            make_folder(self.path)
-            write_bytes(self.path / MARK, RUN.name.encode("ascii"))
+        if (self.path / MARK).exists():
+            return
+        with new_folder(self.path) as place:  # at once: half of what is kept would be taken for what was begun
+            write_bytes(place / MARK, RUN.name.encode("ascii"))
             if keep and (self.folder / "critics").is_dir():
-                copy_folder(self.folder / "critics", self.path / "critics")
+                copy_folder(self.folder / "critics", place / "critics")
             if keep and (self.folder / ROWS).is_dir():  # files of rows are replaced, never changed
-                copy_folder(self.folder / ROWS, self.path / ROWS, linked=True)
+                copy_folder(self.folder / ROWS, place / ROWS, linked=True)
 
     def publish(self) -> None:
         """Publish the generation: write its manifest, rename it, and move the files to their published names."""
