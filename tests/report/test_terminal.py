@@ -191,6 +191,22 @@ def test_str_is_the_narrow_view_and_every_has_all_rows():
     assert "extra" in comparison_text(found, every=True)
 
 
+def test_every_pair_has_its_answer_on_the_terminal():
+    shown = comparison(["a", "b", "c"])
+    distance = Method(test="permutation", family="distance", permutations=999)
+    of_pair = {"statistic": "ks", "p_adjusted": 0.01, "band": 0.25, "method": distance, "band_source": "default"}
+    pair = verdict("critic0", "length of documents", "b", reference="a", **of_pair)
+    alike = replace(pair, generated="c", p_adjusted=0.6, effect_low=-0.1)
+    elsewhere = replace(pair, critic="critic1", axis="other", p_adjusted=0.6, effect_low=-0.1)
+    shown.verdicts = [replace(v, generated_value=9.0) if v.generated == "a" else v for v in shown.verdicts]
+    shown.pairs = [alike, pair, elsewhere]
+    text = " ".join(comparison_text(shown).partition("Pair by pair")[2].split())
+    assert text == (
+        "b and a: differ on 1 of 2 axes, in length of documents – b: mean length 12 words (a: 9, +33 %), 2.0 human bands. "
+        "c and a: not told apart on the only axis."
+    )
+
+
 def test_hostile_names_are_only_text_on_a_terminal():
     found = comparison([HOSTILE, "b"], axes=(HOSTILE, "[red]y"), warnings=[HOSTILE])
     for every in (False, True):

@@ -18,7 +18,7 @@ from momus.report.words.against import basis, blocks_of
 from momus.report.words.against import first_sentences as against_sentences
 from momus.report.words.blocks import terminal_blocks
 from momus.report.words.format import plain_text
-from momus.report.words.leads import first_sentences
+from momus.report.words.leads import first_sentences, pair_lines
 from momus.report.words.sentences import largest_gaps, legend, overuse_lines, unscored_lines
 from momus.report.words.slices import slice_blocks
 from momus.report.words.table import Overview, overview, short_names, shortened
@@ -65,6 +65,8 @@ def comparison_view(comparison: Results, every: bool = False, wide: bool = False
     else:
         slices = terminal_blocks(slice_blocks(answer.slices, every=False), narrow=True)
         parts += [Text(""), *slices] if slices else []
+        pairs = [_named(name, sentence) for name, sentence in pair_lines(comparison.pairs, comparison.verdicts)]
+        parts += [Text("\nPair by pair", style="bold"), *pairs] if pairs else []
         notes = [*comparison.warnings, *(f"{line}." for line in unscored_lines(comparison.results))]
         parts += [Text(""), *_warnings([one_line(w) for w in notes])] if notes else []
     return Group(*parts)
