@@ -1,9 +1,11 @@
 """What would be read of a file, texts of one file by a column, and the two texts of a file of pairs."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+import momus
 from momus.cli.options import Reading
 from momus.cli.read import read
 from momus.cli.sources import given_texts
@@ -66,3 +68,17 @@ def test_a_file_of_pairs_is_a_reference_and_a_text(tmp_path, answers):
         texts([], pairs=answers, reading=Reading(where=["model=a"]))
     with pytest.raises(UsageError, match=r"pairs"):
         texts([answers], pairs=str(path))
+
+
+def test_each_text_of_two_versions_has_its_field(tmp_path):
+    path = tmp_path / "pairs.jsonl"
+    rows = [{"prompt": f"{i}?", "chosen": "yes " * (9 + i % 3), "rejected": "no " * (2 + i % 3)} for i in range(40)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = texts([], pairs=str(path))
+    drawn = {"critics": ["length"], "permutations": 99, "resamples": 99}
+    found = momus.compare(generated=given.generated, against=given.against, reading=given.reading, **drawn)
+    told = next(v for v in found.verdicts if v.statistic == "mean_length")
+    assert (told.real_value, told.generated_value, told.n_real) == (pytest.approx(2.975), pytest.approx(9.975), 40)
+    wrong = replace(given.reading, field={"old": "chosen"})
+    with pytest.raises(UsageError, match=r"'old', which is not a text(.|\n)*the texts are rejected, chosen"):
+        momus.compare(generated=given.generated, against=given.against, reading=wrong, **drawn)

@@ -136,6 +136,7 @@ def planned(request: Request) -> Run:
     if settings.against:
         notes = whole_notes(request.reference, request.generated, request.reading)
     else:
+        request.reading.check_names(["real", *request.generated, "fit"])
         large = large_texts(request.reference, request.generated, request.reading)
     # rows were scored by fitted critics, which their folder holds: no others can be compared
     if large is not None and large.rows:

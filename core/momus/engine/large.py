@@ -132,7 +132,6 @@ def large_texts(real: TextSource, generated: Mapping[str, TextSource], reading: 
                 hint="write it to a file, and give its path",
             )
         return None
-    reading.check_names([*sources, "fit"])
     try:
         files = {name: list_inputs([str(path)], reading.named(name))[0] for name, path in paths.items()}
     except MomusError:
