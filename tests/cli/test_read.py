@@ -70,6 +70,18 @@ def test_a_file_of_pairs_is_a_reference_and_a_text(tmp_path, answers):
         texts([answers], pairs=str(path))
 
 
+def test_a_path_alone_is_named_by_its_file(answers):
+    assert texts([answers]).generated == {"answers": answers}
+    assert texts([f"new={answers}"], against=answers).against == {"answers": answers}
+
+
+def test_of_models_alone_one_is_to_be_named(tmp_path):
+    path = tmp_path / "models.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS[:6]))
+    with pytest.raises(UsageError, match=r"values of model are a, b: none is text of people(.|\n)*against='a'"):
+        texts([str(path)], split_by="model")
+
+
 def test_each_text_of_two_versions_has_its_field(tmp_path):
     path = tmp_path / "pairs.jsonl"
     rows = [{"prompt": f"{i}?", "chosen": "yes " * (9 + i % 3), "rejected": "no " * (2 + i % 3)} for i in range(40)]

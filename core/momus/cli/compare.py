@@ -36,7 +36,12 @@ from momus.progress import Silent, default_reporter
 def compare(
     generated: Annotated[
         list[str] | None,
-        typer.Option("--generated", "-g", metavar="NAME=PATH", help="Generated text and its name; can be repeated."),
+        typer.Option(
+            "--generated",
+            "-g",
+            metavar="NAME=PATH",
+            help="Generated text, with a name or by that of its file; can be repeated.",
+        ),
     ] = None,
     real: Annotated[
         str | None, typer.Option("--real", "-r", help="Real text to compare with, held out from --fit.")

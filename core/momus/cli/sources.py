@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from momus.arguments import arg
 from momus.cli.options import Reading
 from momus.errors import UsageError
 from momus.parameters import exclude
@@ -96,6 +97,11 @@ def _split(real: str | None, generated: Sequence[str], against: str | None, colu
         else:
             reference = {name: texts.pop(name)}
     people = next((name for name in texts if name.lower() in PEOPLE), None)
+    if real is None and reference is None and people is None:
+        raise UsageError(
+            f"the values of {column} are {', '.join(list(texts)[:9])}: none is text of people",
+            hint=f"compare with one of them by {arg('against', next(iter(texts)))}, or with a text by {arg('real')}",
+        )
     of_people = None
     if real is None and reference is None and people is not None:
         of_people = texts.pop(people)
@@ -133,7 +139,7 @@ def given_labels(fields: Sequence[str], files: Sequence[str], gold: Sequence[str
 
 
 def named_paths(pairs: list[str], option: str = "--generated") -> dict[str, str]:
-    """Parse the ``NAME=PATH`` pairs of an option.
+    """Parse the ``NAME=PATH`` pairs of an option; a path alone gets the name of its file, up to the first dot.
 
     Raises
     ------
@@ -146,6 +152,8 @@ def named_paths(pairs: list[str], option: str = "--generated") -> dict[str, str]
     paths: dict[str, str] = {}
     for pair in pairs:
         name, separator, path = pair.partition("=")
+        if os.path.lexists(pair):
+            name, separator, path = os.path.basename(pair.rstrip(os.sep)).partition(".")[0], "=", pair
         name = name.strip()
         if not separator or not name or not path:
             raise UsageError(

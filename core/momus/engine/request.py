@@ -112,7 +112,10 @@ def requested(
     assert generated is not None
     reference = real if against is None else against[settings.against]
     if reference is None:
-        raise UsageError("there is no text to compare with", hint="give real text, or text of a model with against")
+        raise UsageError(
+            "there is no text to compare with",
+            hint=f"name text of people with {arg('real')}, or text of a model with {arg('against')}",
+        )
     more["out"] = None if more["out"] is None else Path(more["out"])
     more["labels"] = labels_of(more["labels"])
     more["reading"] = reading_labels(more["reading"] or ReadingOptions(), more["labels"])
