@@ -90,10 +90,11 @@ def check_models(reading: Rows, top: Location) -> None:
     listed = ", ".join(f"{shorten(name)} ({count:,})" for name, count in models.most_common(4))
     more = f" and {len(models) - 4:,} more" if len(models) > 4 else ""
     title = f"this is {reading.read_as}: " if reading.read_as else ""
+    one = arg("where", f"{path}={models.most_common(1)[0][0]}")
+    one = "" if "[*]" in path else f", read one of them with {one}"  # a record of several answers is not to be split
     raise top.error(
         f"{title}{path!r} names {len(models)} writers of these texts: {listed}{more}",
-        f"compare them with {arg('split_by', path)}, read one of them with "
-        f"{arg('where', f'{path}={models.most_common(1)[0][0]}')}, or all as one text with {arg('keep', [path])}",
+        f"compare them with {arg('split_by', path)}{one}, or read all as one text with {arg('keep', [path])}",
         0,
     )
 

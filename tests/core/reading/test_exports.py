@@ -83,6 +83,19 @@ KINDS = {
     "lighteval, old": lambda p, a: {"example": p, "full_prompt": f"{p} A:", "predictions": [a], "gold": ["x"]},
     "human eval": lambda p, a: {"task_id": p, "completion": a},
     "swe-bench": lambda p, a: {"instance_id": p, "model_name_or_path": "m", "model_patch": a},
+    "turn pairs": lambda p, a: {"source": "x", "conversation": [{"input": p, "output": a}]},
+    "a user and an assistant": lambda p, a: {"user": p, "assistant": a},
+    "helicone": lambda p, a: {
+        "request_body": json.dumps({"messages": [user(p)]}),
+        "response_body": json.dumps({"choices": [{"message": bot(a)}]}),
+    },
+    "garak": lambda p, a: {
+        "entry_type": "attempt", "outputs": [{"text": a}],
+        "prompt": {"turns": [{"role": "user", "content": {"text": p}}]},
+    },
+    "trees": lambda p, a: {"message_tree_id": "t", "prompt": {
+        "text": p, "role": "prompter", "replies": [{"text": a, "role": "assistant", "replies": []}]
+    }},
     # templates and their remains
     "a template later": lambda p, a: {"text": f"So:\n<|im_start|>user\n{p}<|im_end|>\n<|im_start|>assistant\n{a}"},
     "said of a chat": lambda p, a: {"text": f"This is a conversation.\n\nHuman: {p}\n\nAssistant: {a}"},
@@ -114,6 +127,12 @@ def test_steps_of_a_run_are_left_out():
     assert [d.text for d in read_memory(runs[1::2])] == ANSWERS, "where only steps were exported, these are read"
 
 
+def test_turns_of_speakers_are_read_row_by_row():
+    said = [(who, t) for p, a in PAIRS for who, t in (("user", p), ("bot", a))]
+    corpus = read_memory([{"speaker": who, "message": t} for who, t in said])
+    assert ([d.text for d in corpus], corpus.prompts[0]) == (ANSWERS, PROMPTS[0])
+
+
 DOCUMENTS = {
     "columns": {"prompt": PROMPTS, "response": ANSWERS},
     "numbered columns": {n: {"0": one, "1": two} for n, (one, two) in (("prompt", PROMPTS), ("output", ANSWERS))},
@@ -143,6 +162,7 @@ WRITERS = {
     "label": lambda t, who: {"Generation": t, "label": who},
     "is_human": lambda t, who: {"essay": t, "is_human": who == "human"},
     "model": lambda t, who: {"reply": t, "model": who, "lang": "en"},
+    "author": lambda t, who: {"text": t, "author": who, "prompt_name": "x"},
 }
 
 
@@ -160,14 +180,16 @@ def test_several_writers_are_never_one_text(tmp_path, column):
         assert [[d.text for d in part] for part in parts.values()] == [ANSWERS, OTHERS]
 
 
-def test_answers_of_several_models_in_one_record_are_split():
+@pytest.mark.parametrize(("field", "answer"), [("completions", "response"), ("answers", "answer")])
+def test_answers_of_several_models_in_one_record_are_split(field, answer):
     rows = [
-        {"instruction": p, "completions": [{"response": a, "model": "x"}, {"response": o, "model": "y"}]}
+        {"instruction": p, field: [{answer: a, "model": "x"}, {answer: o, "model": "y"}]}
         for p, a, o in zip(PROMPTS, ANSWERS, OTHERS, strict=True)
     ]
-    with pytest.raises(ReadingError, match=r"names 2 writers"):
+    with pytest.raises(ReadingError, match=r"names 2 writers") as refused:
         read_memory(rows)
-    parts = split_by(rows, "completions[*].model")
+    assert "where=" not in str(refused.value), "no condition tells the answers of one record apart"
+    parts = split_by(rows, f"{field}[*].model")
     assert {name: [d.text for d in part] for name, part in parts.items()} == {"x": ANSWERS, "y": OTHERS}
     assert parts["x"].prompts == parts["y"].prompts == PROMPTS
 
