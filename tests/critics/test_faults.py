@@ -82,6 +82,9 @@ LOOPS = {
     "No" + "!" * 9291: 9291,
     "我不知道他为什么来这里，" * 9: 9,
     "- I will go home and sleep until the morning comes.\n" * 5: 5,
+    # what a round says twice, and a quotation before a colon, which is no key of an object
+    "The deepest of all is the Pacific Ocean. Here are facts about the Pacific Ocean, as of now:\n\n" * 4: 4,
+    'Here are some more queries for those who search for "learning French":\n\n' * 4: 4,
 }
 NO_LOOPS = (
     json.dumps([{"id": i, "name": n, "open": True} for i, n in enumerate(OBJECTS * 4)], indent=1),

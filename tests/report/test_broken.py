@@ -2,7 +2,7 @@
 
 import json
 import random
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -11,7 +11,7 @@ from momus import Corpus
 from momus.evidence import Faulty, Table, from_json, to_json
 from momus.report.words.broken import broken_lines
 from momus.runs.findings import LEVEL, broken_of, exceeds
-from momus.runs.result import CriticResult
+from momus.runs.result import CriticResult, Unscored
 
 
 def faulty(name, real, generated, ids=("a1", "a2"), times=1):
@@ -53,6 +53,21 @@ def test_there_are_two_lines_at_most():
 def test_nobody_looked_is_not_nothing_broken():
     assert broken_of([]) is None
     assert broken_of([result()]) == ()
+
+
+def test_empty_documents_and_copies_are_broken_too():
+    corpora = [{"name": n, "role": r, "documents": 200} for n, r in (("old", "real"), ("new", "generated"))]
+    counts = (("old", 1, False), ("new", 40, True))
+    checks = [{"kind": "repeated", "corpus": n, "documents": k, "total": 200, "warns": warns} for n, k, warns in counts]
+    unscored = [Unscored("new", "empty", 12), Unscored("new", "no known word", 50)]
+    found = broken_of([replace(result(), unscored=unscored)], {"corpora": corpora, "checks": checks})
+    assert broken_lines(found, "old") == [
+        "Broken: 20 % of new repeat another one (15 to 26 %; old: 0.5 %) · "
+        "6 % of new are empty (3.5 to 10 %; old: 0 %)."
+    ]
+    checks[0]["documents"] = 40
+    (empty,) = broken_of([replace(result(), unscored=unscored)], {"corpora": corpora, "checks": checks})
+    assert empty.fault.name == "empty", "real text repeats as much"
 
 
 def test_equal_shares_are_told_in_few_of_many_splits():

@@ -22,6 +22,8 @@ from momus.text.corpus import Corpus
 if TYPE_CHECKING:
     from momus.critic.base import Critic
 
+EMPTY = "empty"
+"""Why a document without text has no score."""
 BATCH_DOCUMENTS = 2048
 BATCH_CHARACTERS = 1 << 25
 """Largest numbers of documents and of characters in a batch, whichever is reached first."""
@@ -140,7 +142,7 @@ def _placed(values: Any, rows: Ints, n: int) -> Floats | None:
 def _reasons(critic: Critic[Any], batch: Corpus) -> list[str | None]:
     """Why each document cannot be projected (None if it can); the critic is asked only about documents with text."""
     reasons = [
-        p or ("empty" if b else UNSPLIT if u else None)
+        p or (EMPTY if b else UNSPLIT if u else None)
         for p, b, u in zip(batch.problems, batch.blank, unsplit(tokenizer_of(critic), batch), strict=True)
     ]
     for name in fields_read(critic):

@@ -262,7 +262,7 @@ def answer_of(comparison: Results) -> Answer:
         tuple(findings),
         0 if ranking is None else ranking.counted,
         str(comparison.signature.get("layout", "")),
-        broken_of(comparison.results),
+        broken_of(comparison.results, comparison.signature),
         comparison.verdicts[0].reference if comparison.verdicts else "real",
         comparison.joint.slices,
         comparison.joint.wins,

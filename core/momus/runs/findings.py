@@ -7,10 +7,11 @@ than in the text they are compared with. Sentences are made of them in `momus.re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from momus.critic.scoring import EMPTY
 from momus.evidence import Faulty, Overuse, Overused, Table
 from momus.verdicts.table import surely_touched
 from momus.verdicts.verdict import Verdict
@@ -179,8 +180,11 @@ class Broken:
         return documents / total if total else 0.0
 
 
-def broken_of(results: Sequence[CriticResult]) -> tuple[Broken, ...] | None:
-    """Collect what is broken, the largest share first; None if no critic looked for faults."""
+def broken_of(results: Sequence[CriticResult], signature: Mapping[str, Any] | None = None) -> tuple[Broken, ...] | None:
+    """Collect what is broken, the largest share first; None if no critic looked for faults.
+
+    With the ``signature`` of a run, empty documents and copies of others count too, which critics do not see.
+    """
     tables = [
         (corpus, table, {v.statistic: v for v in result.verdicts if v.generated == corpus and _grouped(v)})
         for result in results
@@ -193,10 +197,25 @@ def broken_of(results: Sequence[CriticResult]) -> tuple[Broken, ...] | None:
     told = [
         b
         for corpus, table, grouped in tables
-        for fault in table.faults
+        for fault in (*table.faults, *_of_texts(corpus, results, signature or {}))
         if (b := _told(corpus, fault, grouped.get(fault.of))) is not None
     ]
     return tuple(sorted(told, key=lambda b: (b.alone, b.reference_share - b.share, b.generated)))
+
+
+def _of_texts(corpus: str, results: Sequence[CriticResult], signature: Mapping[str, Any]) -> Iterator[Faulty]:
+    """Documents of a text that are empty, and those that repeat others, beside those of its reference."""
+    sizes = {c["name"]: (c["role"], int(c["documents"])) for c in signature.get("corpora", ())}
+    reference = next((name for name, (role, _) in sizes.items() if role == "real"), "")
+    if corpus not in sizes or not reference:
+        return
+    empty = {u.corpus: u.count for r in results for u in r.unscored if u.reason == EMPTY}
+    real, generated = ((empty.get(name, 0), sizes[name][1]) for name in (reference, corpus))
+    yield Faulty("empty", "unscored_share", "are empty", real, generated)
+    copies = {c["corpus"]: c for c in signature.get("checks", ()) if c["kind"] == "repeated"}
+    if corpus in copies and reference in copies and copies[corpus]["warns"]:
+        real, generated = ((copies[name]["documents"], copies[name]["total"]) for name in (reference, corpus))
+        yield Faulty("copies", "", "repeat another one", real, generated)
 
 
 def _grouped(v: Verdict) -> bool:

@@ -35,10 +35,10 @@ CHUNK = 1 << 20
 """Signs whose recurrences are sorted at once; of one text, all."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_LAYOUT = re.compile(r"(?m)[|{}\[\]<>=;\\\t]|^\s*(?:[-*+•#>]|\(?\w{1,3}[.)])\s|\":")
+_LAYOUT = re.compile(r'(?m)[|{}\[\]<>=;\\\t]|^\s*(?:[-*+•#>]|\(?\w{1,3}[.)])\s|(?:^|,)\s*"[^"\n]*"\s*:')
 LETTERS = 0.7
 """Share of letters among the signs of a round that is prose with numbers."""
-_DATA = re.compile(r"[|{}<>=;\\]|\":")
+_DATA = re.compile(r'(?m)[|{}<>=;\\]|(?:^|,)\s*"[^"\n]*"\s*:')
 _DIGIT_SIGN = re.compile(r"\d")
 _RULE = re.compile(r"[\W_]+")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -130,16 +130,33 @@ def _signs(texts: Sequence[str]) -> tuple[NDArray[np.integer], Ints, Ints]:
 
 
 def _periodic(signs: NDArray[np.integer], offsets: Ints) -> list[tuple[int, int, int, int]]:
-    """Document, first sign, number of signs and period of each stretch that is periodic, at least `SAID` rounds."""
+    """Document, first sign, number of signs and period of the longest stretch of each period, of `SAID` rounds or more.
+
+    What recurs within a round has a smaller distance there, so a loop may be several runs of one distance: where these
+    add up to a round, the signs themselves are compared.
+    """
     distance = _recurrences(signs, offsets)
+    if not len(distance):
+        return []
     # runs of equal distance: where each begins, and how many places it has
-    starts = np.flatnonzero(np.concatenate([[True], distance[1:] != distance[:-1]])) if len(distance) else distance
+    starts = np.flatnonzero(np.concatenate([[True], distance[1:] != distance[:-1]]))
     sizes, periods = np.diff(np.append(starts, len(distance))), distance[starts]
-    lengths = np.where(periods > 0, sizes + GRAM - 1 + periods, 0)
-    keep = (periods > 0) & (lengths >= SAID * periods) & (sizes > periods)
-    starts, lengths, periods = starts[keep], lengths[keep], periods[keep]
+    starts, sizes, periods = (x[periods > 0] for x in (starts, sizes, periods))
     documents = np.searchsorted(offsets, starts, side="right") - 1
-    return list(zip(*(x.tolist() for x in (documents, starts, lengths, periods)), strict=True))
+    _, first, group = np.unique(documents * (len(signs) + 1) + periods, return_index=True, return_inverse=True)
+    enough = first[np.bincount(group, sizes) + GRAM - 1 > periods[first]]
+    stretches = []
+    for k in enough.tolist():
+        start, document, period = int(starts[k]), int(documents[k]), int(periods[k])
+        end = int(offsets[document + 1]) - period
+        # the places before the first sign and behind the last, and those whose sign is another one a round later
+        other = np.flatnonzero(signs[start:end] != signs[start + period : end + period])
+        other = np.concatenate([[-1], other, [end - start]])
+        longest = int(np.diff(other).argmax())
+        length = int(other[longest + 1] - other[longest]) - 1 + period
+        if length >= SAID * period:
+            stretches.append((document, start + int(other[longest]) + 1, length, period))
+    return stretches
 
 
 def _recurrences(signs: NDArray[np.integer], offsets: Ints) -> Ints:

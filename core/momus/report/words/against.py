@@ -40,7 +40,7 @@ def first_sentences(answer: Answer, against: Against) -> list[str]:
     lead = leading_sentence(answer, against.reference)
     sentences = [lead] if lead else []
     if len(answer.corpora) == 1:
-        sentences.append(_single(answer.corpora[0], against.reference))
+        sentences.append(_single(answer.corpora[0], against.reference, bool(answer.broken)))
     else:
         counts = joined([f"{c.generated} on {differing(c)}" for c in answer.corpora])
         tested = max(c.tested for c in answer.corpora)
@@ -52,10 +52,10 @@ def first_sentences(answer: Answer, against: Against) -> list[str]:
     return [*slice_lines(answer), *first, *sentences, *win_lines(answer)]
 
 
-def _single(corpus: CorpusAnswer, reference: str) -> str:
+def _single(corpus: CorpusAnswer, reference: str, broken: bool) -> str:
     if not corpus.differs:
         where = "the only axis" if corpus.tested == 1 else f"any of {axes(corpus.tested)}"
-        return f"{corpus.generated} is not told apart from {reference} on {where}."
+        return f"{'Otherwise, ' if broken else ''}{corpus.generated} is not told apart from {reference} on {where}."
     if corpus.small:
         return f"Of {axes(corpus.tested)}, it differs on {differing(corpus)}."
     return f"It differs on {differing(corpus)} of {axes(corpus.tested)}."

@@ -41,7 +41,8 @@ def _said(b: Broken, reference: str) -> str:
     old = percent(b.reference_share, b.share)
     interval = f"{percent(b.low, b.high).removesuffix(' %')} to {percent(b.high, b.low)}"
     share = percent(b.share, b.reference_share)
-    return f"{share} of {name} {fault.clause} ({interval}; {of}: {old}; {_ids(fault.ids, fault.generated[0])})"
+    which = f"; {_ids(fault.ids, fault.generated[0])}" if fault.ids else ""
+    return f"{share} of {name} {fault.clause} ({interval}; {of}: {old}{which})"
 
 
 def _ids(ids: Sequence[str], documents: int) -> str:

@@ -26,7 +26,7 @@ def first_sentences(answer: Answer) -> list[str]:
     sentences += [_nearest(answer)] if several else []
     lead = leading_sentence(answer)
     sentences += [lead] if lead else []
-    sentences += [] if several else [_single(answer.corpora[0])]
+    sentences += [] if several else [_single(answer.corpora[0], bool(answer.broken))]
     return [*sentences, *following(answer), *win_lines(answer)]
 
 
@@ -114,10 +114,10 @@ def _values(pair: Verdict, verdicts: Sequence[Verdict]) -> str:
     return f" – {one_line(pair.generated, 40)}: {versus(Cell(both))}{size}"
 
 
-def _single(corpus: CorpusAnswer) -> str:
+def _single(corpus: CorpusAnswer, broken: bool) -> str:
     where = "the only axis" if corpus.tested == 1 else f"any of {axes(corpus.tested)}"
     if not corpus.differs:
-        return f"{corpus.generated} is not told apart from human text on {where}."
+        return f"{'Otherwise, ' if broken else ''}{corpus.generated} is not told apart from human text on {where}."
     if corpus.tested == 1:
         return f"It is {'' if corpus.beyond else 'not shown to be '}beyond human variation."
     beyond = f"{corpus.beyond or 'none'} of {axes(corpus.tested)}"

@@ -104,7 +104,7 @@ def _groups(
 
 def _faults(comparison: Results) -> Iterator[TrustItem]:
     """That nothing is broken; what is broken is told first of all."""
-    broken = broken_of(comparison.results)
+    broken = broken_of(comparison.results, comparison.signature)
     if broken is not None and not broken:
         yield TrustItem("faults", broken_words(broken))
 
