@@ -75,6 +75,11 @@ def test_a_path_alone_is_named_by_its_file(answers):
     assert texts([f"new={answers}"], against=answers).against == {"answers": answers}
 
 
+def test_the_column_names_the_texts(answers):
+    with pytest.raises(UsageError, match=r"'new' names no text(.|\n)*give .*answers.jsonl alone"):
+        texts([f"new={answers}"], split_by="model")
+
+
 def test_of_models_alone_one_is_to_be_named(tmp_path):
     path = tmp_path / "models.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in ROWS[:6]))

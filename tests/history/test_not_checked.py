@@ -204,3 +204,18 @@ def test_the_documented_recipe_passes_near_copies_and_fails_a_planted_defect(tmp
             assert re.search(r"the gate passed \(\d+ checks, \d+ not checked\)", said)
             assert "Not checked: sections (sections) of 'new'" in said
         assert "Not checked: variety between answers (diversity) of 'new'" in said
+
+
+def test_one_file_with_both_versions_is_compared_and_decided(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"prompt": f"{i}?", "model": model, "output": "so " * (10 + i % 7 + 20 * (model == "b"))}
+        for i in range(60)
+        for model in ("a", "b")
+    ]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = ["gate", "--against", "a", "-g", "answers.jsonl", "--split-by", "model", "--critics", "length"]
+    done = CliRunner().invoke(app, command)
+    assert isinstance(done.exception, GateFailed)
+    assert "b differs from a in length of documents: longer" in " ".join(done.output.split())
+    assert (tmp_path / "momus-runs" / "answers-against-a" / "report.html").exists()

@@ -235,8 +235,9 @@ def direction_of(
     x, y = (np.asarray(v).ravel() for v in pairs.averaged(rows))  # means by unit
     if min(len(x), len(y)) < 2:
         return None
-    # of a critic that finds all documents alike, differences are rounding
-    if np.ptp(x - y if pairs.paired else np.concatenate([x, y])) <= ROUNDING * max(np.abs(x).max(), np.abs(y).max()):
+    # of a critic that finds all documents of a text alike, differences are rounding, or nothing to test them by
+    varying = max(np.ptp(v) for v in ((x - y,) if pairs.paired else (x, y)))
+    if varying <= ROUNDING * max(np.abs(x).max(), np.abs(y).max()):
         return None
     test = stats.ttest_rel(x, y) if pairs.paired else stats.ttest_ind(x, y, equal_var=False)
     p = float(test.pvalue)

@@ -13,9 +13,11 @@ from momus.cli.options import (
     Config,
     CriticNames,
     Device,
+    Pairs,
     Quiet,
     Reading,
     Seed,
+    SplitBy,
     Testing,
     Trust,
     comma_separated,
@@ -60,20 +62,8 @@ def compare(
     folds: Annotated[
         int, typer.Option("--folds", min=2, max=100, help="Folds of prompts, with --against; fitted in turn.")
     ] = 4,
-    split_by: Annotated[
-        str | None,
-        typer.Option(
-            "--split-by",
-            metavar="COLUMN",
-            help="Take -g PATH apart into one text per value of this column; --against VALUE=PATH picks one of them.",
-        ),
-    ] = None,
-    pairs: Annotated[
-        str | None,
-        typer.Option(
-            "--pairs", metavar="PATH", help="Compare the two texts of one file of pairs, such as chosen and rejected."
-        ),
-    ] = None,
+    split_by: SplitBy = None,
+    pairs: Pairs = None,
     fit: Annotated[
         str | None,
         typer.Option("--fit", "-f", help="Real text to fit critics on; default: half of --real, drawn by the seed."),

@@ -11,7 +11,16 @@ import typer
 
 import momus as m
 from momus.arguments import arg
-from momus.cli.options import CriticNames, Json, Reading, comma_separated, command_line, expanded
+from momus.cli.options import (
+    CriticNames,
+    Json,
+    Pairs,
+    Reading,
+    SplitBy,
+    comma_separated,
+    command_line,
+    expanded,
+)
 from momus.cli.printing import RUNS, echo, print_json, print_narrow, slug
 from momus.errors import UsageError
 from momus.ownership import check_output, check_place, refuse_irregular
@@ -40,7 +49,14 @@ class Compared:
     by: Annotated[
         str, typer.Option("--by", metavar="FIELDS", help="With --against, fields whose slices are judged too.")
     ] = UNCHOSEN
+    split_by: SplitBy = None
+    pairs: Pairs = None
     critics: CriticNames = None
+
+    @property
+    def first(self) -> bool:
+        """Whether texts are named, and compared first."""
+        return self.against is not None or self.pairs is not None
 
     def folder(self, run: str | None) -> Path:
         """The folder of the run: as named, or one in ``momus-runs`` that is named by the texts.
@@ -52,26 +68,36 @@ class Compared:
         """
         from momus.cli.sources import named_paths
 
-        if self.against is None:
+        if not self.first:
             if run is None or self.generated or self.real:
                 raise UsageError(
                     "no run to decide about",
                     hint=f"name a run folder, or {arg('against')} and {arg('generated')} texts",
                 )
             return Path(run)
-        if not self.generated:
+        if self.pairs is None and not self.generated:
             raise UsageError(
                 f"{arg('against')} without a new text", hint=f"name the new version: {arg('generated', 'new=PATH')}"
             )
-        names = [*named_paths(self.generated), "against", *named_paths([self.against], "--against")]
-        return Path(run) if run is not None else RUNS / slug(names)
+        if run is not None:
+            return Path(run)
+        new, old = self.generated or [], self.against
+        if self.pairs is not None or self.split_by is not None:
+            return RUNS / slug([Path(self.pairs or new[0]).stem, *([] if old is None else ["against", old])])
+        return RUNS / slug([*named_paths(new), "against", *named_paths([old or ""], "--against")])
 
-    def compare(self, folder: Path) -> None:
+    def compare(self, folder: Path, reading: Reading) -> None:
         """Compare the texts, and write the run and its page; what the folder keeps of the same texts is reused."""
         from momus.cli.sources import given_texts
 
         texts = given_texts(
-            self.real, self.generated or [], self.against, None, pairs=None, split_by=None, reading=Reading()
+            self.real,
+            self.generated or [],
+            self.against,
+            None,
+            pairs=self.pairs,
+            split_by=self.split_by,
+            reading=reading,
         )
         m.compare(
             texts.real,
@@ -183,6 +209,7 @@ def gate(
     github: Annotated[
         bool, typer.Option("--github", help="Also print GitHub annotations, and write the job summary.")
     ] = False,
+    reading: Reading = Reading(),
     as_json: Json = False,
 ) -> None:
     r"""Pass or fail a run by rules, for continuous integration; exit code 7 if it fails.
@@ -191,16 +218,19 @@ def gate(
     it does not show that the limit is kept. Never by a bare p-value. Options add
     to the rules in momus-gate.toml or \[tool.momus.gate] of pyproject.toml.
 
-    A rule for all axes leaves out those that these texts have nothing to be tested
-    by, and says why; a rule that names such an axis cannot be decided, and fails.
+    A rule for all axes leaves out those that these texts have nothing to be
+    tested by, and says why; a rule that names such an axis cannot be decided,
+    and fails.
 
     With --against and --generated, texts are compared first, in slices of their
-    tasks too; the run is kept, and the same texts are not compared again.
+    tasks too; the run is kept, and the same texts are not compared again. The
+    rule, unless others are given, is then --require not-beyond-itself.
 
     Example:
 
       [bold]momus gate runs/v2 --baseline runs/v1 --max-worse 0.5 --max length=2[/bold]
       [bold]momus gate --against old=logs/a --generated new=logs/b[/bold]
+      [bold]momus gate --against gpt-4o -g answers.json --split-by provider.id[/bold]
 
     Next: `momus diff` shows what changed.
     """
@@ -225,15 +255,15 @@ def gate(
     if junit is not None:
         check_output(junit, JUNIT, [rules])
     folder = compared.folder(run)
-    if compared.against is not None:
-        compared.compare(folder)
+    if compared.first:
+        compared.compare(folder, reading)
     looked_at = KeptRun.read(folder)
     if looked_at.against and chosen.empty:
         chosen = chosen.updated(require=(NOT_BEYOND_ITSELF,))
     result = gate_run(looked_at, chosen)
     if as_json:
         print_json({"passed": result.passed, **asdict(result)})
-    elif compared.against is not None:
+    elif compared.first:
         print_short(result, folder)
     else:
         print_narrow(on_terminal(gate_blocks(result, whole=False)))

@@ -80,6 +80,9 @@ def _split(real: str | None, generated: Sequence[str], against: str | None, colu
     texts: dict[str, TextSource] = {}
     where: dict[str, str] = {}
     for path in generated:
+        label, _, rest = path.partition("=")
+        if rest and not os.path.lexists(path) and os.path.lexists(rest):
+            raise UsageError(f"{label!r} names no text: {arg('split_by', column)} does", hint=f"give {rest} alone")
         parts, conditions = split_texts(path, column, options)
         where |= conditions
         taken = next((name for name in parts if name in texts), None)

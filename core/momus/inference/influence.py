@@ -245,9 +245,9 @@ def _jackknife(s: Statistic, samples: Samples) -> tuple[float, float]:
     left = [side - np.asarray(rows) for side, rows in zip(sums, samples.unit_rows, strict=True)]  # (units, V)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = [_scaled(s, np.asarray(s.function(x if s.prepare is None else s.prepare(x)))) for x in left]
-    if samples.design.together:
-        # a pair is left out of both texts at once, so their values move together
-        values = [values[1] - values[0]]
+        if samples.design.together:
+            # a pair is left out of both texts at once, so their values move together
+            values = [values[1] - values[0]]
     return jackknife(values)
 
 

@@ -129,9 +129,17 @@ def effective_number(contrasts: Floats, distances: Bools) -> float:
     if x.shape[1] < 2:
         return 1.0
     sizes = np.where(distances[~flat], x, np.abs(x - np.median(x, axis=0)))
-    plain, of_sizes = (np.abs(np.corrcoef(c, rowvar=False)) for c in (x, sizes))  # (A, A) each
+    plain, of_sizes = map(_correlations, (x, sizes))  # (A, A) each
     without_sign = distances[~flat][:, None] | distances[~flat]
     values = np.abs(np.linalg.eigvalsh(np.where(without_sign, of_sizes, plain)))
     # rounding must not put an eigenvalue of 2 below 2
     values = np.round(values, 9)
     return float(np.clip(((values >= 1) + values - np.floor(values)).sum(), 1.0, x.shape[1]))
+
+
+def _correlations(x: Floats) -> Floats:
+    """Sizes of the correlations of columns, (A, A); a column that does not vary is correlated with itself alone."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sizes = np.abs(np.nan_to_num(np.corrcoef(x, rowvar=False)))
+    np.fill_diagonal(sizes, 1.0)
+    return np.asarray(sizes)

@@ -32,6 +32,7 @@ from momus.inference.intervals import (
 )
 from momus.inference.pvalues import FINE, TIE, Prepared, contrasts, p_value, tie_above
 from momus.inference.samples import NARROW, Samples, Tables, total
+from momus.inference.selection import effective_number
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
 
@@ -413,6 +414,13 @@ PINNED = {
 @pytest.mark.parametrize("name", DESIGNS)
 def test_a_seed_repeats_the_run(name):
     assert pinned(name) == pytest.approx(PINNED[name], rel=1e-9)
+
+
+@given(st.lists(st.sampled_from((-1.0, 0.0, 1.0)), min_size=40, max_size=40), st.booleans())
+def test_statistics_without_a_spread_of_their_sizes_count_as_independent(signs, distance):
+    varied = np.random.default_rng(0).normal(size=40)
+    columns = np.column_stack([signs, varied, np.where(np.arange(40) % 2, 1.0, -1.0)])
+    assert 1 <= effective_number(columns, np.array([False, distance, False])) <= 3
 
 
 def test_the_effect_of_a_single_document_is_on_its_own_scale():
