@@ -219,3 +219,17 @@ def test_one_file_with_both_versions_is_compared_and_decided(tmp_path, monkeypat
     assert isinstance(done.exception, GateFailed)
     assert "b differs from a in length of documents: longer" in " ".join(done.output.split())
     assert (tmp_path / "momus-runs" / "answers-against-a" / "report.html").exists()
+
+
+@pytest.mark.parametrize(("broken", "fails"), [(0, False), (1, False), (20, True)])
+def test_what_the_old_version_never_does_is_beyond_its_variation(tmp_path, broken, fails):
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.permutation(STORY)[:4]) for _ in range(60)]
+    cut = [f"{t} And then the" if i < broken else t for i, t in enumerate(texts)]
+    old, new = (Corpus.from_texts(t, prompts=[str(i) for i in range(60)]) for t in (texts, cut))
+    momus.compare(generated={"new": new}, against={"old": old}, critics=["faults"], permutations=499, out=tmp_path)
+    (check,) = gate_run(tmp_path, ITSELF).checks
+    assert (check.status == "failed") == fails
+    if fails:
+        assert check.statistic == "broken_off_share"
+        assert (check.value, check.low > 0) == (pytest.approx(broken / 60), True)

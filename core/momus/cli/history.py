@@ -286,7 +286,7 @@ def _report_to_github(result: Any, err: bool) -> None:
 
 
 def print_short(result: GateResult, folder: Path) -> None:
-    """Print three lines: the verdict, the first sentence of the comparison, and where its page is."""
+    """Print the verdict, the first sentences of the comparison, and where its page is."""
     from momus.history.view import verdict_line
     from momus.report.words.against import first_sentences
     from momus.runs.answer import answer_of
@@ -296,5 +296,6 @@ def print_short(result: GateResult, folder: Path) -> None:
     against = results.against
     sentences = [] if against is None else first_sentences(answer_of(results), against)
     echo(verdict_line(result))
-    echo(sentences[0] if sentences else "")
+    # how many answers changed, if some did not, says nothing of what they became
+    echo("\n".join(sentences[: 2 if against is not None and against.unchanged else 1]))
     echo(f"Report: {folder / REPORT}")

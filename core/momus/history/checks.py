@@ -159,11 +159,25 @@ def _required(finding: str, text: str, v: Verdict, fails: bool) -> Check:
     interval = v.gap_interval
     if v.p is None:
         return _open("require", text, v, v.method.reason or "it was not tested", 1.0, fails)
+    if interval is None and not v.band and finding == NOT_BEYOND_ITSELF and v.differs:
+        return _without_variation(text, v)
     if interval is None:
         return _open("require", text, v, "its effect has no interval" if v.band else "it has no band", 1.0, fails)
     broken = v.finding == BEYOND if finding in (NOT_BEYOND, NOT_BEYOND_ITSELF) else interval[1] > 1
     status: Status = "failed" if broken else "passed"
     return Check("require", text, v.generated, v.critic, v.axis, status, v.gap, *interval, limit=1.0)
+
+
+def _without_variation(text: str, v: Verdict) -> Check:
+    """The check of an axis on which texts differ and the old one shows no variation: whatever differs is beyond it."""
+    ends = [x for x in (v.low, v.high) if x is not None]
+    if (v.difference or 0.0) < 0:
+        ends = [-x for x in reversed(ends)]
+    span = (ends[0], ends[-1]) if ends else (None, None)
+    value = None if v.difference is None else abs(v.difference)
+    return Check(
+        "require", text, v.generated, v.critic, v.axis, "failed", value, *span, 0.0, bands=False, statistic=v.statistic
+    )
 
 
 def _open(rule: Rule, text: str, v: Verdict, reason: str, limit: float, fails: bool) -> Check:
