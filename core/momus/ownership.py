@@ -61,7 +61,7 @@ CRITIC = FolderKind(
 )
 STUDY = FolderKind(
     "study",
-    {name: (b'"momus-study-', b'"protocol"') for name in ("study.json", "key.json")},
+    dict.fromkeys(("study.json", "key.json"), (b'"momus-study-', b'"protocol"')),
     frozenset({"study.json", "key.json", "raters"}),
 )
 CALIBRATION = FolderKind(
