@@ -61,7 +61,7 @@ CRITIC = FolderKind(
 )
 STUDY = FolderKind(
     "study",
-    {"study.json": (b'"momus-study-1"', b'"protocol"'), "key.json": (b'"momus-study-1"', b'"trials"')},
+    dict.fromkeys(("study.json", "key.json"), (b'"momus-study-', b'"protocol"')),
     frozenset({"study.json", "key.json", "raters"}),
 )
 CALIBRATION = FolderKind(
@@ -104,6 +104,16 @@ def kind_of(folder: Path) -> FolderKind | None:
             if holds(place / MARK, kind.name.encode("ascii")):
                 return kind
     return next((k for k in FOLDERS if any(holds(folder / n, *marks) for n, marks in k.marks.items())), None)
+
+
+def kind_at(path: Path) -> FolderKind | None:
+    """The kind of the folder of Momus that a path is, that it is a part of, or nothing but which it holds."""
+    if (kind := kind_of(path)) is not None:
+        return kind
+    if (kind := kind_of(path.parent)) is not None and path.name in kind.names:
+        return kind
+    kinds = (kind_of(folder) for folder in path.iterdir()) if path.is_dir() else iter(())
+    return kind if (kind := next(kinds, None)) is not None and all(kinds) else None
 
 
 def file_digest(path: Path) -> str:

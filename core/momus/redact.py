@@ -37,8 +37,10 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # user:password@ ends at the last @ before the path, so that a password with an @ is hidden as a whole
 _USER = re.compile(r"((?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]*+://)[^\s/?#]*@")
 _QUERY = re.compile(r"([?&;])([\w.%-]+)=([^&;#\s'\"]*)")
-# as curl takes it: -u user:password, -uuser:password, --user=user:password, quoted or not
-_LOGIN = re.compile(r"((?<![\w-])(?:-[uU]|--(?:proxy-)?user[= ])[ ]*[\"']?[^\s:\"']+:)[^\s\"']+")
+# as curl takes it: -u user:password, -sSu user:password, -uuser:password, --user=user:password, quoted or not
+_LOGIN = re.compile(
+    r"((?<![\w-])(?:-[A-Za-z]{0,6}?[uU]|--(?:(?:proxy-)?user|auth)[= ])[ ]*[\"']?[^\s:\"']+:)(?!//)[^\s\"']+"
+)
 _SCHEME = re.compile(r"(\b(?:bearer|basic|digest|negotiate|aws4-hmac-sha256)\s+)[A-Za-z0-9._~+/=:-]{6,}", re.IGNORECASE)
 _NAMED = re.compile(
     r"""(?<![\w.-])(?P<open>["']?)(?P<dashes>--?)?(?P<name>[A-Za-z_][\w.-]*+)(?P<close>["']?)
@@ -90,7 +92,8 @@ def redacted_value(value: Any, name: str = "") -> Any:
     if isinstance(value, Mapping):
         labelled = next((str(value[k]) for k in ("name", "key", "header", "variable") if k in value), "")
         return {
-            k: redacted_value(v, name if certain else labelled if k == "value" else str(k)) for k, v in value.items()
+            k: redacted_value(v, name if certain else labelled if labelled and k == "value" else _named(str(k), name))
+            for k, v in value.items()
         }
     if isinstance(value, list | tuple):
         items = [redacted_value(v, before) for v, before in zip(value, _names_before(value, name), strict=True)]
@@ -140,6 +143,12 @@ def names_secret(name: str) -> bool | None:
     if last == "token" and kind in {"", *TOKENS}:
         return True
     return None if last in POSSIBLE else False
+
+
+def _named(key: str, table: str) -> str:
+    """What names the value of a key: the key, or a table of keys, such as ``keys``, if the key itself says nothing."""
+    several = table.lower().endswith("keys") and names_secret(table) is None
+    return table if several and names_secret(key) is False else key
 
 
 def _names_before(items: Sequence[Any], name: str) -> Iterator[str]:

@@ -44,9 +44,11 @@ def test_a_critic_that_wants_a_configuration(texts, critic, parameter):
 
 def test_folders_of_momus_are_no_texts(texts):
     assert compare(texts, "-c", "length", "-o", texts / "run").exit_code == 0
-    for folder in (texts / "run", texts / "run" / "critics" / "length"):
-        error = run("compare", "-f", folder, "-r", texts / "real.jsonl", "-g", f"g={texts / 'made.jsonl'}").exception
-        assert "is a folder of Momus" in str(error)
+    assert run("fit", "length", "unigram", "-f", texts / "real.jsonl", "-o", texts / "fitted").exit_code == 0
+    of_run = ("", "critics", "critics/length", "critics/length/critic.json", "run.json", "documents.parquet")
+    for place in (*(texts / "run" / name for name in of_run), texts / "fitted"):
+        error = run("compare", "-f", place, "-r", texts / "real.jsonl", "-g", f"g={texts / 'made.jsonl'}").exception
+        assert "belongs to a folder of Momus" in str(error), place
         assert "--field" not in str(error)
 
 

@@ -8,6 +8,7 @@ from sklearn.decomposition import FactorAnalysis
 
 import momus
 from momus import Corpus
+from momus.errors import FittingError
 from momus_critics.register import TOLD, Register, RegisterLatents
 from momus_critics.register.features import FEATURES, RATES, count_features
 
@@ -161,3 +162,10 @@ def test_features_have_their_units_and_their_effect_in_deviations():
     a, b = (t.arrays["features"][f] / 20 for t in (real, other))
     spread = np.sqrt(real.arrays["squares"][f] / 20 - a**2)
     assert rows["first person"][1:] == (round(a, 2), round(b, 2), pytest.approx((b - a) / spread, rel=1e-3))
+
+
+@pytest.mark.parametrize("text", ["The cat sees a red house. It walks slowly.", "```\nx = 1\n```"])
+def test_documents_that_are_all_alike_are_an_error_in_words(text):
+    """Their features do not vary: a factor analysis would divide by zero."""
+    with pytest.raises(FittingError, match="all alike"):
+        Register().fit(Corpus.from_texts([text] * 30))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from momus.critic.registry import make_critics
+from momus.plugins import READERS, registered
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks" / "reproduce"))
@@ -50,6 +51,12 @@ def test_a_table_that_is_not_run_says_what_to_do():
     assert [s for s in scripts if not (ROOT / s).exists()] == []
     named = {i for t in others for i in re.findall(r"table\.py ([a-z0-9-]+)", t.instead)}
     assert named <= {t.id for t in RUN}
+
+
+def test_readers_that_a_note_names_exist():
+    text = "\n".join(f"{t.note} {t.instead}" for t in TABLES.values())
+    assert "--alternative" in text
+    assert set(re.findall(r"\b([a-z-]+):PATH", text)) <= set(registered(READERS))
 
 
 def test_every_settings_file_is_used():

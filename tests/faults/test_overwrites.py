@@ -82,7 +82,9 @@ def test_a_critic_is_not_written_among_other_files(texts, critic, tmp_path):
 def test_a_critic_is_replaced_if_asked_for_and_if_it_is_as_momus_wrote_it(texts, critic):
     fit = ("fit", "unigram", "--fit", texts / "fit.jsonl", "--out", critic)
     before = {p.name: p.read_bytes() for p in critic.iterdir()}
-    assert "holds a fitted critic already" in str(refusal(*fit))
+    told = str(refusal(*fit))
+    assert "holds a fitted critic already" in told
+    assert "replace it with --overwrite" in told
     content = json.loads(before["critic.json"])
     changed = (
         ("critic.json", b'{"critic": "length", "class": "mine"}'),

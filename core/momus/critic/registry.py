@@ -84,18 +84,23 @@ def named(critic: str) -> str:
 
 
 def check_name(cls: type[Any]) -> str:
-    """The name of a class of critics, which names columns, files and tables of the configuration.
+    """The name of a class of critics, which names columns, files and tables of the configuration; its axis is checked.
 
     Raises
     ------
     UsageError
-        It is no name of letters, digits, hyphens, underscores and dots.
+        It is no name of letters, digits, hyphens, underscores and dots, or the axis is not a line of text.
     """
-    name = getattr(cls, "name", None)
+    name, axis = getattr(cls, "name", None), getattr(cls, "axis", None)
     if not isinstance(name, str) or not re.fullmatch(NAME, name):
         raise UsageError(
             f"the critic {cls.__qualname__} has the name {name!r:.60}, expected letters, digits and hyphens",
             hint='give the class a `name`, such as name = "mine"',
+        )
+    if not isinstance(axis, str) or not axis.strip() or not axis.isprintable():
+        raise UsageError(
+            f"the critic {name!r} has the axis {axis!r:.60}, expected a few words in one line",
+            hint='give the class an `axis`, which sentences name, such as axis = "length of documents"',
         )
     return name
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.critic.effects import check_trusted, effects_of
 from momus.critic.fitted import AGAIN, Arrays, check_estimator, check_origin, pack, unpack
 from momus.critic.guard import blamed
@@ -184,7 +185,8 @@ def _check_free(folder: Path, overwrite: bool) -> None:
     if check_folder(folder, CRITIC, leftovers=[LOCK, SAVING, STAGED]):
         if not overwrite:
             raise StoreError(
-                f"{folder} holds a fitted critic already", hint="allow to overwrite it, or name another folder"
+                f"{folder} holds a fitted critic already",
+                hint=f"replace it with {arg('overwrite', True)}, or name another folder",
             )
         _check_whole(folder)
 

@@ -45,7 +45,10 @@ class LogPrior:
     @classmethod
     def of_vectors(cls, values: NDArray[np.floating]) -> LogPrior:
         """Log prior of latents that are one value or vector per document: M = 1 everywhere."""
-        return cls(np.asarray(values, dtype=np.float64), np.ones(len(values), dtype=np.int64))
+        values = np.asarray(values)
+        if values.dtype.kind in "biuf":  # anything else is refused by name where it is scored, and not cast
+            values = values.astype(np.float64)
+        return cls(values, np.ones(len(values), dtype=np.int64))
 
 
 def outlying_values(nll: Floats, steps: NDArray[Any], oddity: Floats | None, per_step: bool) -> Floats:

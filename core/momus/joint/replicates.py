@@ -141,7 +141,9 @@ class Replicates:
             if witness is not None:
                 # blocks as in verdicts, so that both tell the same cross-fitted distance
                 blocks = [Samples(s.tables, in_blocks(s.design, seed)) for s in of_models]
-                self.sizes = np.array([cross_fitted(s, witness, seed) for s in blocks])
+                sizes = np.array([cross_fitted(s, witness, seed) for s in blocks])
+                # texts without anything that is counted (no mark, say) have no folds to fit a witness on
+                self.sizes = np.where(np.isnan(sizes), self.estimates, sizes)
         self._replicates: list[Floats] = []
 
     def add(self, drawn: Weights) -> None:

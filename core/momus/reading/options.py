@@ -11,7 +11,7 @@ from pathlib import Path
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.limits import Limits
-from momus.ownership import kind_of
+from momus.ownership import kind_at
 from momus.plugins import READERS, load_plugin, registered
 from momus.reading.chat import check_turns
 from momus.reading.encoding import codec
@@ -268,12 +268,12 @@ def locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
     Raises
     ------
     ReadingError
-        The folder is a run, a fitted critic or the like, which holds no texts to read.
+        It is, or belongs to, a run, a fitted critic or the like, which holds no texts to read.
     """
-    kind = kind_of(top.path) if top.path is not None else None
+    kind = kind_at(top.path) if top.path is not None else None
     if kind is not None:
         raise top.error(
-            f"this is a folder of Momus ({kind.name}), expected texts", "name a file or a folder of texts", 0
+            f"this belongs to a folder of Momus ({kind.name}), expected texts", "name a file or a folder of texts", 0
         )
     if top.path is not None and fmt in (None, "datasets") and is_dataset(top.path):
         return Listed([(Location(path, str(path), top.prefix), "arrow") for path in datasets_files(top, top.path)])

@@ -229,5 +229,8 @@ def latex(text: object) -> str:
 
     >>> print(latex("50 % of\n\\input{x} a_b ↑"))
     50 \% of \textbackslash{}input\{x\} a\_b $\uparrow$
+    >>> print(latex("see --register"))
+    see -{}-register
     """
-    return "".join(_LATEX.get(c, c) for c in one_line(text))
+    # two hyphens would become a dash
+    return "-{}-".join("".join(_LATEX.get(c, c) for c in part) for part in one_line(text).split("--"))

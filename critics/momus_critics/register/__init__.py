@@ -12,6 +12,7 @@ from momus.critic import Gaussians, LogPrior, Note, Pooled, Reporting, Rows, Sta
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import is_fitted
 from momus.critic.shifts import Shifts
+from momus.errors import FittingError
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Step
 from momus.numeric.types import Floats
@@ -85,6 +86,11 @@ class Register(ProseCritic[RegisterLatents]):
         x = _scaled(values[words >= LEAST_WORDS] if (words >= LEAST_WORDS).sum() >= self.min_documents else values)
         self.mean_, self.sd_ = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-3)
         standard = (x - self.mean_) / self.sd_  # (n, F)
+        if not np.abs(standard).max() > 1e-6:
+            raise FittingError(
+                f"the documents of {real.name!r} are all alike in every feature of register",
+                hint="give real text of different documents",
+            )
         k = min(self.n_dimensions, len(x) - 1)
         model = FactorAnalysis(k, rotation="varimax" if k > 1 else None, svd_method="lapack").fit(_few_rows(standard))
         loadings = np.asarray(model.components_, dtype=np.float64)

@@ -313,6 +313,20 @@ def test_a_critic_needs_a_name(name, mine, tmp_path):
         registry.named(f"{file}:Failing")
 
 
+@pytest.mark.parametrize("axis", ["", " ", "red\x1b[31m", "two\nlines", None, 7])
+def test_a_critic_needs_an_axis_in_words(axis, mine, tmp_path):
+    class Axisless(type(make_critics(["failing"])[0])):
+        pass
+
+    Axisless.axis = axis
+    with pytest.raises(UsageError, match="the axis"):
+        momus.compare(["a b", "c d"], {"g": ["e f"]}, critics=[Axisless()])
+    file = tmp_path / "axisless.py"
+    file.write_text(SOURCE.replace('"letters"\n    where', f"{axis!r}\n    where"))
+    with pytest.raises(UsageError, match="the axis"):
+        registry.named(f"{file}:Failing")
+
+
 def test_commands_end_with_its_line_and_with_json_alone(tmp_path: Path):
     (tmp_path / "mine.py").write_text(SOURCE)
     (tmp_path / "x.jsonl").write_text("".join(json.dumps({"text": "ab " * (i % 7 + 1)}) + "\n" for i in range(30)))

@@ -113,6 +113,16 @@ def test_excess_over_chance_does_not_favour_larger_texts():
     assert 2 <= sum(wins) <= 18  # distances of 0 are equal, and the first of them is taken
 
 
+@pytest.mark.parametrize("statistic", [TVD, KS])
+def test_texts_without_anything_to_count_are_not_apart(statistic):
+    x = values()
+    nothing = AxisRows("b", "b", statistic, {k: np.zeros((150, 3)) for k in x}, axis("b", G, x).scored, {})
+    found = ranks([axis("a", KS, x), nothing], "real", MODELS, prompts(), bands={"a": 1.0, "b": 1.0})
+    assert all(np.isfinite([r.distance, r.low, r.high, r.p_nearest]).all() for r in found.rows)
+    assert {r.distance for r in found.of("b")} == {0.0}
+    assert found.of(ALL_AXES)[0].model == "near"
+
+
 def test_reasons_of_axes_that_do_not_count():
     x = values()
     empty = axis("b", G, x | {"far": np.full(150, np.nan)})

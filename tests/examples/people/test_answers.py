@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from simulated_raters import Truth, simulated_answers
 
+from momus import read_corpus
 from momus.errors import MomusError, ReadingError, StoreError, UsageError
 from momus_people.answers import choice, counted_answers, read_answers
 from momus_people.build import write_study
@@ -91,6 +92,8 @@ def test_the_interval_of_alpha_is_that_of_resampled_units():
 def test_a_study_on_disk_and_its_answers_come_back(tmp_path, kind):
     made = study(80, kind=kind, ties=kind == "pair")
     write_study(made, tmp_path / "study")
+    with pytest.raises(ReadingError, match=r"folder of Momus \(study\)"):
+        read_corpus(tmp_path / "study")
     again = read_study(tmp_path / "study")
     files = simulated_answers(made, TRUTH)
     read = read_answers(again, written(tmp_path, files))
