@@ -156,7 +156,7 @@ def _passages(
     prompts = sorted({p for by in free.values() for p in by})
     order = [prompts[i] for i in rng.permutation(len(prompts))]
     order.sort(key=lambda p: -sum(p in by for by in free.values()))
-    taken: dict[str, int] = Counter()
+    begun = Counter[str]()  # of ratings, where each corpus goes on among the prompts, in the order of all corpora
     chosen = []
     for group in groups:
         wanted = Counter(group)
@@ -164,15 +164,9 @@ def _passages(
         prompt = next(shared, None) if len(group) > 1 else None
         item = []
         for name in group:
-            p = prompt
-            if p is None:  # ratings: each corpus goes through the prompts in the same order
-                start = taken[name]
-                p = next(
-                    order[k % len(order)]
-                    for k in range(start, start + len(order))
-                    if free[name].get(order[k % len(order)])
-                )
-                taken[name] = order.index(p) + 1 if len(group) == 1 else 0
+            rest = (*order[begun[name] :], *order[: begun[name]])
+            p = next(q for q in rest if free[name].get(q)) if prompt is None else prompt
+            begun[name] = order.index(p) + 1 if len(group) == 1 else 0
             item.append(free[name][p].pop())
         chosen.append(tuple(item))
     return chosen

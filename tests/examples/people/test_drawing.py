@@ -14,8 +14,8 @@ from momus.errors import UsageError
 from momus.text.corpus import Corpus
 from momus_people.design import assigned, balance, corpora_of_items
 from momus_people.excerpts import Excerpt, Stripped, cut, excerpts_of, stripped
-from momus_people.pages import page_data, rater_page
 from momus_people.protocol import Protocol, protocol_of, read_protocol
+from momus_people.study import page_data, rater_page
 
 from .studies import HOSTILE, study
 

@@ -1,19 +1,18 @@
 """Preferences of simulated raters are recovered; estimates and variances agree with sums over all pairs."""
 
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from simulated_raters import Truth, simulated_answers
 from studies_of_people import true_preference
 
-from momus_people.answers import RaterAnswers, _joined, counted_answers
+from momus_people.answers import RaterAnswers, row_of, scores_of
 from momus_people.axis import axis_rows, correlations
 from momus_people.estimate import ReaderScores, _interval, mean_score, preference
 from momus_people.excerpts import YARDSTICKS
-from momus_people.judged import scores_of
 
 from .studies import study
 
@@ -21,10 +20,7 @@ RNG = np.random.default_rng(0)
 
 
 def answered(made, truth, seed=0):
-    found = RaterAnswers()
-    for rater, content in enumerate(simulated_answers(made, truth, seed)):
-        found.by_rater[rater], found.invalid[rater], _ = _joined(made, rater, [content])
-    return counted_answers(found, range(made.protocol.raters))
+    return RaterAnswers.of(made, simulated_answers(made, truth, seed)).items(range(made.protocol.raters))
 
 
 def ratings(rng, raters=4, passages=10):
@@ -101,7 +97,9 @@ def test_preferences_of_raters_are_recovered(kind):
 def test_left_sides_preferred_are_no_preference_for_a_corpus():
     made = study(200, kind="pair", items=120, raters=3, judgements=3)
     answers = answered(made, Truth(dict.fromkeys(made.corpora, 0.0), 0.1, 0.1, 0.0))
-    left = [replace(a, value="left" if k % 10 else a.value) for k, a in enumerate(answers)]
+    trials = {t.code: t for t in made.design.trials}
+    rows = [row_of(made, trials[a.trial], "left" if k % 10 else a.value) for k, a in enumerate(answers.itertuples())]
+    left = pd.DataFrame(rows)
     for name in made.corpora[1:]:
         found = preference(scores_of(made, left), "real", name)
         assert found.low < 0.5 < found.high
