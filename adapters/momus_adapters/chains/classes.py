@@ -24,7 +24,7 @@ from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_adapters.features import FeatureReader, Features, check_features, rows_of
+from momus_adapters.features import FeatureReader, Features
 from momus_adapters.saved import PACKAGE, Rebuilt, SavedEstimator, name_of, resolve, save_named
 
 SHOWN = 30
@@ -159,7 +159,7 @@ class DocumentClasses(Critic[StateSequences], EvidenceMixin, FeatureReader, Devi
         k = len(state.texts("classes_", least=1, distinct=False))
         state.probabilities("start_", (k,))
         state.probabilities("move_", (k, k))
-        check_features(state)
+        self.check_features(state)
         for name, kind in (("classifier_", None), ("estimator_", SavedEstimator)):
             if name in vars(self):
                 state.component(name, kind)
@@ -182,7 +182,7 @@ class DocumentClasses(Critic[StateSequences], EvidenceMixin, FeatureReader, Devi
     def project(self, batch: Corpus) -> StateSequences:
         """Classify each piece of each document by its own text."""
         texts, offsets = self._pieces(batch)
-        inputs: Any = rows_of(self.reader(), Corpus.from_texts(texts)) if self.features else texts
+        inputs: Any = self.rows(Corpus.from_texts(texts)) if self.features else texts
         p = np.asarray(self._live().predict_proba(inputs), dtype=np.float64)
         if p.shape != (len(texts), len(self.classes_)):
             raise UsageError(

@@ -24,13 +24,14 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, ReadingMixin, is_fitted
-from momus.errors import UsageError
+from momus.errors import FittingError, UsageError
 from momus.estimator import parametrized
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
 from momus.text.tokens import Tokenizer
-from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
+from momus_adapters.features import BAG, FeatureReader, Features
 from momus_adapters.pyro.programs import Programs, arrays_of, global_values, numerics, shape_of, tensors_of, train
 from momus_adapters.pyro.sampling import Draw, Sampler
 from momus_adapters.saved import Tensors, save_named
@@ -166,7 +167,7 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        check_features(state)
+        self.check_features(state)
         shape = state.value("shape_")
         whole = isinstance(shape, list) and all(type(n) is int and 0 <= n < LARGEST for n in shape)
         state.require(whole, "shape_", "a list of sizes")
@@ -174,9 +175,9 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
         state.array("curve_", (None,))
         state.texts("sites_", least=1)
         state.flag("exact_")
-        for name in ("parameters_", "globals_", "weights_"):
-            # buffers of networks may hold −∞, as masks do
-            state.component(name, Tensors).check_values(state, name, infinite=name == "weights_")
+        state.component("weights_", Tensors)  # buffers of networks may hold −∞, as masks do
+        for name in ("parameters_", "globals_"):
+            state.component(name, Tensors).check_finite(state, name)
 
     def _check(self) -> None:
         if self.expectation not in ("guide", "importance"):
@@ -196,8 +197,14 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
             Fewer than two documents have features, or the ELBO is no longer finite.
         """
         self._check()
-        features = self.fit_reader(real)
-        rows = rows_of(features, usable_of(features, real, 2))
+        self.fit_reader(real)
+        usable = [i for i, reason in enumerate(self.unscored(real)) if reason is None]
+        if len(usable) < 2:
+            raise FittingError(
+                f"{len(usable)} of {counted(len(real), 'document')} of {real.name!r} have features",
+                hint="give more real text",
+            )
+        rows = self.rows(real.take(usable))
         self.shape_ = list(rows.shape[1:])
         with numerics(self.precision, self.device):
             torch.manual_seed(self.seed)
@@ -236,11 +243,11 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Return the reason for each document that has no features."""
-        return unscored_of(self.reader(), batch)
+        return self.without_features(batch)
 
     def project(self, batch: Corpus) -> PyroDraws:
         """Draw from the guide, S times for each document, and score the draws under the model."""
-        rows = rows_of(self.reader(), batch)
+        rows = self.rows(batch)
         keys = torch.from_numpy(batch.hashes.astype(np.uint64).view(np.int64).copy())
         count = 1 if self.exact_ else self.draws
         with torch.no_grad(), numerics(self.precision, self.device):

@@ -129,13 +129,15 @@ class Programs:
         roles = zip(("model", "guide"), (model, guide), options, strict=True)
         return cls(*(_callable(resolve(program, role), role, dict(kw or {}), rows) for role, program, kw in roles))
 
+    @property
+    def networks(self) -> dict[str, torch.nn.Module]:
+        """The programs that are torch modules, by role."""
+        return {role: p for role, p in vars(self).items() if isinstance(p, torch.nn.Module)}
+
     def weights(self) -> Arrays:
         """Parameters and buffers of the programs that are torch modules."""
-        weights: Arrays = {}
-        for role, program in (("model", self.model), ("guide", self.guide)):
-            if isinstance(program, torch.nn.Module):
-                weights |= {f"{role}/{k}": v.detach().cpu().numpy().copy() for k, v in program.state_dict().items()}
-        return weights
+        state = {f"{role}/{k}": v for role, p in self.networks.items() for k, v in p.state_dict().items()}
+        return arrays_of(state)
 
     def restore(self, weights: Mapping[str, NDArray[Any]]) -> None:
         """Load the result of `weights`, and switch to evaluation mode.
@@ -145,17 +147,16 @@ class Programs:
         StoreError
             The weights are those of another network.
         """
-        for role, program in (("model", self.model), ("guide", self.guide)):
-            if isinstance(program, torch.nn.Module):
-                state = {k.split("/", 1)[1]: torch.as_tensor(v) for k, v in weights.items() if k.startswith(role + "/")}
-                try:
-                    program.load_state_dict(state)
-                except RuntimeError as error:  # names or shapes of another network
-                    raise StoreError(
-                        f"the saved weights are not those of the {role}: {str(error).strip().splitlines()[-1].strip()}",
-                        hint="the saved critic is damaged, or its program has changed: fit and save it again",
-                    ) from error
-                program.eval()
+        for role, network in self.networks.items():
+            state = {k.split("/", 1)[1]: torch.as_tensor(v) for k, v in weights.items() if k.startswith(role + "/")}
+            try:
+                network.load_state_dict(state)
+            except RuntimeError as error:  # names or shapes of another network
+                raise StoreError(
+                    f"the saved weights are not those of the {role}: {str(error).strip().splitlines()[-1].strip()}",
+                    hint="the saved critic is damaged, or its program has changed: fit and save it again",
+                ) from error
+            network.eval()
 
     def check_networks(self, names: list[str]) -> None:
         """Refuse networks outside of the programs, since two critics would share their weights.
@@ -165,10 +166,10 @@ class Programs:
         UsageError
             A function registers a network with ``pyro.module``.
         """
-        networks = sorted({n.split("$$$")[0] for n in names if "$$$" in n})
-        if networks and not any(isinstance(p, torch.nn.Module) for p in (self.model, self.guide)):
+        registered = sorted(n.split("$$$")[0] for n in names if "$$$" in n)
+        if registered and not self.networks:
             raise UsageError(
-                f"network {networks[0]!r} is registered by a function: every fit would continue from the one before",
+                f"network {registered[0]!r} is registered by a function: every fit would continue from the one before",
                 hint="write the program as a class of torch.nn.Module or PyroModule that constructs its networks",
             )
 
@@ -204,6 +205,17 @@ def tensors_of(values: Mapping[str, NDArray[Any]], device: str) -> dict[str, Ten
     kind = torch.get_default_dtype()
     tensors = {k: torch.as_tensor(v, device=device) for k, v in values.items()}
     return {k: v.to(kind) if v.is_floating_point() else v for k, v in tensors.items()}
+
+
+def latent_sites(trace: Any) -> dict[str, Any]:
+    """The sample sites of a trace that are neither observed nor auxiliary."""
+    sites = ((name, site) for name, site in trace.nodes.items() if site["type"] == "sample")
+    return {name: site for name, site in sites if not site["is_observed"] and not site_is_subsample(site)}
+
+
+def plate_dim(site: Any, plate: str) -> int:
+    """The batch dimension of the documents, a negative number; 0 if the site is outside of their plate."""
+    return next((int(f.dim) for f in site["cond_indep_stack"] if f.name == plate), 0)
 
 
 GLOBAL_DRAWS = 200
@@ -278,14 +290,7 @@ def global_values(programs: Programs, x: Tensor, plate: str) -> dict[str, Tensor
     with torch.no_grad(), foreign("on one document"):
         for number in range(GLOBAL_DRAWS):
             trace = poutine.trace(programs.guide).get_trace(x[:1], 1)
-            sites = {
-                n: s
-                for n, s in trace.nodes.items()
-                if s["type"] == "sample"
-                and not s["is_observed"]
-                and not site_is_subsample(s)
-                and all(f.name != plate for f in s["cond_indep_stack"])
-            }
+            sites = {n: s for n, s in latent_sites(trace).items() if not plate_dim(s, plate)}
             if not sites:
                 break
             for name, site in sites.items():
