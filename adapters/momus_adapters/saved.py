@@ -24,6 +24,7 @@ from scipy import sparse
 from momus.critic import Critic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import check_fitted
+from momus.critic.tools import resource
 from momus.errors import StoreError, UsageError
 from momus.estimator import Estimator, fitted_state
 
@@ -160,35 +161,6 @@ PACKAGE = "sklearn."
 ONLY_FOR_FITTING = ("_optimizer", "_random_state", "_no_improvement_count")
 
 
-class Rebuilt:
-    """An estimator that was rebuilt from a folder: what goes wrong in it is a damaged folder, and is said so."""
-
-    def __init__(self, saved: SavedEstimator) -> None:
-        self.estimator = saved.build()
-
-    @property
-    def classes_(self) -> Any:
-        """The classes of a classifier."""
-        return self.estimator.classes_
-
-    def predict_proba(self, rows: Any) -> Any:
-        """Probabilities of the classes, one row per input.
-
-        Raises
-        ------
-        StoreError
-            The estimator fails.
-        """
-        try:
-            return self.estimator.predict_proba(rows)
-        except Exception as error:  # of any kind: estimators trust their own state, and this one came from a folder
-            name = type(self.estimator).__name__
-            raise StoreError(
-                f"the saved {name} cannot be used ({type(error).__name__}: {error})",
-                hint="the saved critic is damaged: fit and save it again",
-            ) from error
-
-
 class SavedEstimator(Estimator):
     """A fitted scikit-learn estimator that can be saved.
 
@@ -209,7 +181,6 @@ class SavedEstimator(Estimator):
             It holds something that neither JSON nor arrays can represent.
         """
         saved = cls()
-        estimator = estimator.estimator if isinstance(estimator, Rebuilt) else estimator
         arrays: dict[str, Any] = {}
         saved.content_ = _encode(estimator, type(estimator).__name__, arrays)
         saved.arrays_ = Tensors.of(arrays)
@@ -224,6 +195,28 @@ class SavedEstimator(Estimator):
             The folder names a class that does not belong to scikit-learn.
         """
         return _decode(self.content_, self.arrays_.arrays())
+
+    @property
+    def classes_(self) -> Any:
+        """The classes of a classifier."""
+        return resource(SavedEstimator.build, self).classes_
+
+    def predict_proba(self, rows: Any) -> Any:
+        """Probabilities of the classes, one row per input.
+
+        Raises
+        ------
+        StoreError
+            The estimator fails: estimators trust their own state, and this one came from a folder.
+        """
+        estimator = resource(SavedEstimator.build, self)
+        try:
+            return estimator.predict_proba(rows)
+        except Exception as error:  # of any kind
+            raise StoreError(
+                f"the saved {type(estimator).__name__} cannot be used ({type(error).__name__}: {error})",
+                hint="the saved critic is damaged: fit and save it again",
+            ) from error
 
     def new_arrays(self) -> Tensors:
         """What saved arrays are read into."""

@@ -9,7 +9,7 @@ from momus import Corpus
 from momus.critic.tools import Embedder, SectionPosterior, adapter_names, make_adapter, token_batches
 from momus.errors import UsageError
 from momus.numeric.temperature import calibration_error, softmax
-from momus_adapters.transformers.encoder import TransformersEmbedder, autocast, padded, tokenize
+from momus_adapters.transformers.encoder import TransformersEmbedder, padded, tokenize
 from momus_adapters.transformers.posterior import TransformersPosterior
 from momus_critics.sections import Sections
 
@@ -142,7 +142,7 @@ def test_unknown_adapters_are_named():
     with pytest.raises(UsageError, match="posterior is 'crystal ball'"):
         make_adapter("posterior", "crystal ball", {}, builtin=("linear",))
     with pytest.raises(UsageError, match="precision is 'half'"):
-        autocast("cpu", "half")
+        TransformersEmbedder(model="x", precision="half").fit([])
 
 
 def test_calibration_error_of_known_cases():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import torch
@@ -28,15 +28,26 @@ from momus.errors import FittingError, UsageError
 from momus.estimator import parametrized
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
+from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.tokens import Tokenizer
 from momus_adapters.features import BAG, FeatureReader, Features
-from momus_adapters.pyro.programs import Programs, arrays_of, global_values, numerics, shape_of, tensors_of, train
+from momus_adapters.pyro.programs import (
+    TYPES,
+    Programs,
+    arrays_of,
+    global_values,
+    numerics,
+    shape_of,
+    tensors_of,
+    train,
+)
 from momus_adapters.pyro.sampling import Draw, Sampler
 from momus_adapters.saved import Tensors, save_named
 
 Program = str | Callable[..., Any]
+Count = Annotated[int, Range(1)]
 LARGEST = 2**31
 """Bound on sizes and on numbers of plates in a saved critic."""
 
@@ -143,14 +154,14 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
     guide_options: dict[str, Any] | None = None
     feature_options: dict[str, Any] | None = None
     plate: str = "documents"
-    expectation: str = "guide"
-    draws: int = 32
-    steps: int = 2000
-    batch: int = 64
+    expectation: Annotated[str, OneOf("guide", "importance")] = "guide"
+    draws: Count = 32
+    steps: Count = 2000
+    batch: Count = 64
     rate: float = 0.01
     decay: float = 0.1
-    particles: int = 1
-    precision: str = "float64"
+    particles: Count = 1
+    precision: Annotated[str, OneOf(*TYPES)] = "float64"
     seed: int = 0
 
     @property
@@ -179,13 +190,6 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
         for name in ("parameters_", "globals_"):
             state.component(name, Tensors).check_finite(state, name)
 
-    def _check(self) -> None:
-        if self.expectation not in ("guide", "importance"):
-            raise UsageError(f"expectation is {self.expectation!r}", hint="choose one of guide, importance")
-        for name in ("draws", "steps", "batch", "particles"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}", hint="give at least 1")
-
     def fit(self, real: Corpus) -> Self:
         """Fit the features, then the model and the guide by SVI.
 
@@ -196,7 +200,6 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
         FittingError
             Fewer than two documents have features, or the ELBO is no longer finite.
         """
-        self._check()
         self.fit_reader(real)
         usable = [i for i, reason in enumerate(self.unscored(real)) if reason is None]
         if len(usable) < 2:

@@ -48,15 +48,7 @@ def documents(x: Tensor, size: int, dim: int = -1, name: str = "documents") -> A
 
 @contextmanager
 def numerics(precision: str, device: str) -> Iterator[None]:
-    """Run programs with a separate parameter store, on a device, in a precision; restore torch's generators.
-
-    Raises
-    ------
-    UsageError
-        The precision is unknown.
-    """
-    if precision not in TYPES:
-        raise UsageError(f"precision is {precision!r}", hint=f"choose one of {', '.join(TYPES)}")
+    """Run programs with a separate parameter store, on a device, in a precision; restore torch's generators."""
     before = torch.get_default_dtype()
     cuda = [torch.device(device).index or 0] if device.startswith("cuda") else []
     torch.set_default_dtype(TYPES[precision])

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from momus.critic.tools import resource
-from momus.estimator import Estimator, parametrized
+from momus.estimator import Estimator, check_params, parametrized
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats
 from momus.parameters import Range
@@ -52,6 +52,7 @@ class TransformersClassifier(Estimator):
 
     def _loaded(self) -> tuple[Any, Any]:
         """The network and its tokenizer."""
+        check_params(self)
         return resource(encoder, "AutoModelForSequenceClassification", self.model, self.device, self.precision)
 
     @property

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from momus.critic.tools import resource, token_batches
 from momus.errors import MissingExtraError, UsageError
-from momus.estimator import Estimator, parametrized
+from momus.estimator import Estimator, check_params, parametrized
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.progress import stage
@@ -104,17 +104,9 @@ def weights_in(network: Any, precision: str) -> Any:
 
 
 def autocast(device: str, precision: str) -> AbstractContextManager[Any]:
-    """Context of mixed precision: ``auto`` is bfloat16 on a GPU and float32 on a CPU.
-
-    Raises
-    ------
-    UsageError
-        The precision is unknown.
-    """
+    """Context of mixed precision: ``auto`` is bfloat16 on a GPU and float32 on a CPU."""
     import torch
 
-    if precision not in ("auto", "float32", "bfloat16", "float64"):
-        raise UsageError(f"precision is {precision!r}", hint="choose one of auto, float32, bfloat16, float64")
     on = precision == "bfloat16" or (precision == "auto" and device.startswith("cuda"))
     return torch.autocast(device.split(":")[0], dtype=torch.bfloat16, enabled=on)
 
@@ -214,6 +206,7 @@ class TransformersEmbedder(Estimator):
 
     def _loaded(self) -> tuple[Any, Any]:
         """The network and its tokenizer."""
+        check_params(self)
         return resource(encoder, "AutoModel", self.model, self.device, self.precision)
 
     def embed(self, texts: Sequence[str]) -> Floats:

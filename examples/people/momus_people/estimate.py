@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -20,8 +21,7 @@ from momus.numeric.types import Bools, Floats, Ints
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True)
-class Share:
+class Share(NamedTuple):
     """An estimate from 0 to 1, and its interval."""
 
     value: float

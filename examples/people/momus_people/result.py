@@ -250,10 +250,8 @@ def _corpus_rows(scores: ReaderScores, names: Sequence[str], categories: int) ->
     rows = []
     for name in names:
         share, judged = mean_score(scores, name, len(names)), scores.columns(name)
-        ends = np.array([share.value, share.low, share.high])
-        value, low, high = (ends if categories == 2 else 1 + (categories - 1) * ends).tolist()
-        answers = int(np.isfinite(scores.table[:, judged]).sum())
-        rows.append(CorpusRow(name, value, low, high, int(judged.sum()), answers))
+        ends = share if categories == 2 else (1 + (categories - 1) * np.array(share)).tolist()
+        rows.append(CorpusRow(name, *ends, int(judged.sum()), int(np.isfinite(scores.table[:, judged]).sum())))
     return rows
 
 
@@ -261,5 +259,5 @@ def _contrast_rows(scores: ReaderScores, names: Sequence[str]) -> tuple[list[Con
     """All pairs of corpora, or with real text only those with it, and notes about those that nobody judged both of."""
     pairs = [(n, REAL) for n in names if n != REAL] if REAL in names else list(combinations(names, 2))
     shares = {pair: preference(scores, *pair, tests=len(pairs)) for pair in pairs}
-    rows = [ContrastRow(*pair, s.value, s.low, s.high) for pair, s in shares.items() if s is not None]
+    rows = [ContrastRow(*pair, *s) for pair, s in shares.items() if s is not None]
     return rows, [f"no reader judged both {a} and {b}" for (a, b), s in shares.items() if s is None]

@@ -9,10 +9,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 from momus.arguments import arg
 from momus.errors import UsageError
+from momus.parameters import check_values
 from momus.text.counting import counted
 from momus.text.documents import Document
 from momus.text.tokens import get_tokenizer
@@ -142,8 +143,7 @@ class Filters:
     short: Short = "keep"
 
     def __post_init__(self) -> None:
-        if self.short not in get_args(Short):
-            raise UsageError(f"short is {self.short!r}", hint=f"choose one of {', '.join(get_args(Short))}")
+        check_values(type(self), {"short": self.short})
 
     @classmethod
     def published(cls, least_sections: int = 3, language: str = "en") -> Filters:
