@@ -93,8 +93,9 @@ class FeatureReader:
 
     def fit_reader(self, real: Corpus) -> None:
         """Fit the features on real text if they are an `Estimator`."""
-        learner: Any = self.new_features()
-        if isinstance(learner, Estimator):
+        features = self.new_features()
+        if isinstance(features, Estimator):
+            learner: Any = features
             learner.fit(real)
             self.features_: Any = learner
 

@@ -135,7 +135,8 @@ class Tensors(Estimator):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays, with their shapes and types."""
-        return load(self.bytes_.tobytes())
+        arrays: dict[str, NDArray[Any]] = load(self.bytes_.tobytes())
+        return arrays
 
     def check_finite(self, state: Fitted, name: str) -> None:
         """Refuse arrays with infinite values; ``state`` holds these arrays as the attribute ``name``."""

@@ -16,7 +16,7 @@ from momus.limits import MOST_SEED
 from momus_people.agreement import Agreement, Level, agreement, same_answers, with_others
 from momus_people.answers import RaterAnswers, scores_of
 from momus_people.axis import AxisRow, axis_rows
-from momus_people.estimate import ReaderScores, mean_score, preference
+from momus_people.estimate import ReaderScores, Share, mean_score, preference
 from momus_people.protocol import Protocol
 from momus_people.study import Study
 
@@ -251,7 +251,8 @@ def _corpus_rows(scores: ReaderScores, names: Sequence[str], categories: int) ->
     for name in names:
         share, judged = mean_score(scores, name, len(names)), scores.columns(name)
         ends = share if categories == 2 else (1 + (categories - 1) * np.array(share)).tolist()
-        rows.append(CorpusRow(name, *ends, int(judged.sum()), int(np.isfinite(scores.table[:, judged]).sum())))
+        answers = int(np.isfinite(scores.table[:, judged]).sum())
+        rows.append(CorpusRow(name, *Share(*ends), passages=int(judged.sum()), answers=answers))
     return rows
 
 

@@ -13,7 +13,7 @@ import pytest
 from momus.errors import UsageError
 from momus.text.corpus import Corpus, Document
 from momus_people.design import StudyDesign, Trial, balance, corpora_of_items, drawn
-from momus_people.excerpts import LONGEST, Excerpt, cut, excerpt_of, stripped, yardsticks
+from momus_people.excerpts import LONGEST, Excerpt, Stripped, cut, excerpts_of, stripped, yardsticks
 from momus_people.protocol import Protocol
 from momus_people.study import make_study, page_data, with_instruction
 
@@ -207,13 +207,8 @@ def test_what_is_stripped():
     assert stripped("a\n\n\n\nb")[0] == "a\n\nb"
     assert len(stripped("x" * (LONGEST + 5))[0]) == LONGEST
     document = Document.plain("d", "One two three. Four.", prompt="p")
-    made, found, why = excerpt_of(document, "c", 4, False)
-    assert (made.text, made.id, made.prompt, made.corpus, found, why) == (
-        "One two three. Four. […]",
-        "d",
-        "p",
-        "c",
-        set(),
-        "",
-    )
+    counts = Stripped()
+    (made,) = excerpts_of(Corpus.from_documents([document], "c"), 4, False, counts)
+    assert (made.text, made.id, made.prompt, made.corpus) == ("One two three. Four. […]", "d", "p", "c")
+    assert (counts.stripped, counts.left_out) == ({"c": {}}, {"c": {}})
     assert json.loads(json.dumps(made.yardsticks)) == yardsticks("One two three. Four.")
