@@ -89,31 +89,28 @@ class Talk:
         verbs = [i for i in range(end, min(end + 6, len(self.doc))) if self.doc[i].lower_ in SAID]
         subjects = [m.entity for m in since if self.is_subject(m)]
         named, addressed, earlier = self.named(q), self.addressed(q), self.addressed(q - 1) if gap <= PAST else set()
-        numbers = sorted({m.entity for m in before + after} | ({last, last_but_one} - {-1}))
-        rows: list[Features] = []
-        for e in numbers:
+        candidates: Candidates = {}
+        for e in sorted({m.entity for m in before + after} | ({last, last_but_one} - {-1})):
             mine, recent, later = ([m for m in told if m.entity == e] for told in (before, since, after))
             said_before = any(self.reporting(m, start - 10, start) for m in recent)
-            rows.append(
-                {
-                    "subject of a verb of saying after it": any(self.reporting(m, end, end + 8) for m in later),
-                    "subject of a verb of saying before it": not reported and said_before,
-                    "near a verb of saying after it": any(abs(m.head - i) <= 3 for m in later for i in verbs),
-                    "spoke just before": e == last and adjacent,
-                    "spoke before, past other narration": e == last and not adjacent and not reported,
-                    "spoke the last but one, and nothing lies between": e == last_but_one and adjacent,
-                    "last subject before it": subjects[-1:] == [e],
-                    "mentioned since the last quotation": bool(recent),
-                    "log of tokens since the last mention": log1p(start - mine[-1].head if mine else BEFORE),
-                    "mentioned after it": bool(later),
-                    "is the narrator": any(m.form == "first" for m in mine + later),
-                    "first subject after it": later[:1] == after[:1] != [] and self.is_subject(after[0]),
-                    "named in it": e in named,
-                    "addressed in it": e in addressed,
-                    "addressed in the last quotation": e in earlier,
-                }
-            )
-        return Candidates(numbers, rows)
+            candidates[e] = {
+                "subject of a verb of saying after it": any(self.reporting(m, end, end + 8) for m in later),
+                "subject of a verb of saying before it": not reported and said_before,
+                "near a verb of saying after it": any(abs(m.head - i) <= 3 for m in later for i in verbs),
+                "spoke just before": e == last and adjacent,
+                "spoke before, past other narration": e == last and not adjacent and not reported,
+                "spoke the last but one, and nothing lies between": e == last_but_one and adjacent,
+                "last subject before it": subjects[-1:] == [e],
+                "mentioned since the last quotation": bool(recent),
+                "log of tokens since the last mention": log1p(start - mine[-1].head if mine else BEFORE),
+                "mentioned after it": bool(later),
+                "is the narrator": any(m.form == "first" for m in mine + later),
+                "first subject after it": later[:1] == after[:1] != [] and self.is_subject(after[0]),
+                "named in it": e in named,
+                "addressed in it": e in addressed,
+                "addressed in the last quotation": e in earlier,
+            }
+        return candidates
 
     def possible_addressees(self, q: int) -> Candidates:
         """Persons mentioned around a quotation or addressed in it, and speakers of others near it; not its speaker."""
@@ -130,9 +127,8 @@ class Talk:
         # whom the same speaker addressed in the quotation before it
         told = self.addressees[q - 1] if -1 in turns and turns[-1][0] == self.speakers[q] else -1
         numbers = {m.entity for m in before + after} | {speaker for speaker, _ in turns.values()} | addressed
-        candidates = sorted(numbers - {self.speakers[q], -1})
-        rows: list[Features] = []
-        for e in candidates:
+        candidates: Candidates = {}
+        for e in sorted(numbers - {self.speakers[q], -1}):
             last = max((m.head for m in before if m.entity == e), default=-1)
             row: Features = {
                 "addressed before by the same speaker": told == e,
@@ -146,5 +142,5 @@ class Talk:
                 speaker, gap = turns.get(k, (-1, 0))
                 row[f"{when}, with nothing between"] = speaker == e and gap <= ADJACENT
                 row[f"{when}, past narration"] = speaker == e and gap > ADJACENT
-            rows.append(row)
-        return Candidates(candidates, rows)
+            candidates[e] = row
+        return candidates

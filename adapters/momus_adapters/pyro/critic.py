@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 import numpy as np
+import pyro
 import torch
 
 from momus.critic import (
@@ -211,13 +212,14 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
         self.shape_ = list(rows.shape[1:])
         with numerics(self.precision, self.device):
             torch.manual_seed(self.seed)
-            programs = self._programs(rows)
+            programs = Programs.of(self, rows)
             x = torch.as_tensor(rows, dtype=torch.get_default_dtype(), device=self.device)
             self.plates_, _ = shape_of(programs, x)
-            settings = (self.steps, self.batch, self.rate, self.decay, self.particles, self.seed)
-            self.curve_ = train(programs, x, *settings)
+            self.curve_ = train(programs, x, self)
             self.globals_ = Tensors.of(arrays_of(global_values(programs, x, self.plate)))
-            self._store(programs)
+            parameters = dict(pyro.get_param_store().items())
+            programs.check_networks(list(parameters))
+            self.parameters_, self.weights_ = Tensors.of(arrays_of(parameters)), Tensors.of(programs.weights())
         with numerics(self.precision, self.device):
             sampler = self._sampler()
             self.sites_ = list(sampler.draw(x[:2], torch.arange(2, device=self.device), 1).sites)
@@ -226,20 +228,8 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
             raise UsageError("expectation is 'importance', but the guide draws no site", hint="use 'guide'")
         return self
 
-    def _programs(self, rows: Floats | None = None) -> Programs:
-        options = (self.model_options, self.guide_options)
-        return Programs.of(self.model, self.guide, options, np.zeros((0, *self.shape_)) if rows is None else rows)
-
-    def _store(self, programs: Programs) -> None:
-        import pyro
-
-        store = pyro.get_param_store()
-        programs.check_networks(list(store))
-        self.parameters_ = Tensors.of(arrays_of(dict(store.items())))
-        self.weights_ = Tensors.of(programs.weights())
-
     def _sampler(self) -> Sampler:
-        programs = self._programs()
+        programs = Programs.of(self, np.zeros((0, *self.shape_)))
         programs.restore(self.weights_.arrays())
         parameters, fixed = (tensors_of(p.arrays(), self.device) for p in (self.parameters_, self.globals_))
         return Sampler(programs, parameters, fixed, self.plate, self.seed, self.plates_)

@@ -104,22 +104,16 @@ class Programs:
     guide: Callable[[Tensor, int], Any]
 
     @classmethod
-    def of(
-        cls,
-        model: str | Callable[..., Any],
-        guide: str | Callable[..., Any],
-        options: tuple[Mapping[str, Any] | None, Mapping[str, Any] | None],
-        rows: Floats,
-    ) -> Programs:
-        """Resolve both; instantiate classes, and bind the options of functions.
+    def of(cls, critic: Any, rows: Floats) -> Programs:
+        """Resolve those of a critic; instantiate classes, and bind the options of functions.
 
         Raises
         ------
         UsageError
             One cannot be imported, or does not accept its options.
         """
-        roles = zip(("model", "guide"), (model, guide), options, strict=True)
-        return cls(*(_callable(resolve(program, role), role, dict(kw or {}), rows) for role, program, kw in roles))
+        named = ((role, getattr(critic, role), getattr(critic, f"{role}_options") or {}) for role in ("model", "guide"))
+        return cls(*(_callable(role, program, options, rows) for role, program, options in named))
 
     @property
     def networks(self) -> dict[str, torch.nn.Module]:
@@ -166,9 +160,8 @@ class Programs:
             )
 
 
-def _callable(
-    program: Callable[..., Any], role: str, options: dict[str, Any], rows: Floats
-) -> Callable[[Tensor, int], Any]:
+def _callable(role: str, named: Any, options: Mapping[str, Any], rows: Floats) -> Callable[[Tensor, int], Any]:
+    program = resolve(named, role)
     try:
         if not isinstance(program, type):
             return functools.partial(program, **options) if options else program
@@ -179,9 +172,8 @@ def _callable(
         accepted = inspect.signature(program).parameters
         offered = {"shape": rows.shape[1:], "rows": rows}
         module: Any = program(**{**{k: v for k, v in offered.items() if k in accepted}, **options})
-        if isinstance(module, torch.nn.Module):
-            for parameter in module.parameters():  # otherwise Pyro's store trains a copy, and the network never changes
-                parameter.data = parameter.data.contiguous()
+        for parameter in module.parameters():  # otherwise Pyro's store trains a copy, and the network never changes
+            parameter.data = parameter.data.contiguous()
         return module  # type: ignore[no-any-return]
     except TypeError as error:
         raise UsageError(f"{role} {program!r} cannot be constructed: {error}", hint=f"see {role}_options") from error
@@ -230,9 +222,7 @@ def shape_of(programs: Programs, x: Tensor) -> tuple[int, bool]:
     return plates, any(t is guide and s["infer"].get("enumerate") == "parallel" for t, s in sites)
 
 
-def train(
-    programs: Programs, x: Tensor, steps: int, batch: int, rate: float, decay: float, particles: int, seed: int
-) -> Floats:
+def train(programs: Programs, x: Tensor, critic: Any) -> Floats:
     """Maximise the ELBO with ADAM; the parameters stay in Pyro's store.
 
     Returns
@@ -246,20 +236,20 @@ def train(
     UsageError
         A program fails on a batch.
     """
-    size = len(x)
-    rng = np.random.default_rng(seed)
+    size, steps = len(x), critic.steps
+    rng = np.random.default_rng(critic.seed)
     plates, enumerates = shape_of(programs, x)
     elbo = infer.TraceEnum_ELBO if enumerates else infer.Trace_ELBO
-    loss = elbo(num_particles=particles, max_plate_nesting=plates, vectorize_particles=False)
+    loss = elbo(num_particles=critic.particles, max_plate_nesting=plates, vectorize_particles=False)
     scaled = [poutine.scale(p, 1 / size) for p in (programs.model, programs.guide)]
-    schedule = optim.ClippedAdam({"lr": rate, "lrd": decay ** (1 / max(steps, 1))})
+    schedule = optim.ClippedAdam({"lr": critic.rate, "lrd": critic.decay ** (1 / steps)})
     svi: Any = infer.SVI(*scaled, schedule, loss)
     curve, order = [], np.zeros(0, dtype=np.int64)  # order: rows of this epoch that are still to be used
     with stage("SVI", steps) as advance:
         for step in range(steps):
-            if len(order) < min(batch, size):
+            if len(order) < min(critic.batch, size):
                 order = rng.permutation(size)
-            rows, order = order[:batch], order[batch:]
+            rows, order = order[: critic.batch], order[critic.batch :]
             with foreign(f"at step {step + 1} of SVI"):
                 value = -float(svi.step(x[torch.as_tensor(rows)], size))
             if not np.isfinite(value):

@@ -14,7 +14,6 @@ from momus.errors import ReadingError, StoreError
 from momus.report.safe import one_line
 from momus.schema import read_json
 from momus_people.design import Trial
-from momus_people.estimate import ReaderScores
 from momus_people.study import Study
 
 PASS = "pass files that a rater's page saved"
@@ -161,20 +160,30 @@ def category_of(study: Study, trial: Trial, value: Any) -> int:
     return 2 * int(preferred == study.design.items[trial.unit][0])
 
 
-def scores_of(study: Study, items: Any) -> ReaderScores:
-    """Scores of all judged passages, one row per rater, from answers to items (rows of `RaterAnswers.table`)."""
-    is_paired = study.protocol.kind == "pair"
+def scores_of(study: Study, items: Any) -> Any:
+    """Scores of judged passages from answers to items (rows of `RaterAnswers.table`), one row per rater and passage.
+
+    Returns
+    -------
+    Columns rater, passage and corpus; score from 0 to 1, that of the rating, or 1, ½ or 0 for preferred, alike or not;
+    unit, what is judged: the passage itself, or its pair; stratum, what passages are compared within: their pair, or of
+    ratings their prompt, where many share one; and is_paired.
+    """
+    is_paired, passages = study.protocol.kind == "pair", study.design.passages
     share = items.category / (2 if is_paired else len(study.protocol.scale) - 1)
     members = [study.design.items[u] for u in items.unit]
     sides = [
         pd.DataFrame({"rater": items.rater, "unit": items.unit, "passage": [m[k] for m in members], "score": score})
         for k, score in enumerate((share, 1 - share)[: study.protocol.width])
     ]
-    judged = pd.concat(sides)
-    table = judged.pivot_table(index="rater", columns="passage", values="score", aggfunc="last")
-    passages = [study.design.passages[k] for k in table.columns]
-    keys = judged.groupby("passage").unit.last() if is_paired else pd.Series([e.prompt for e in passages], dtype=object)
-    strata = pd.factorize(keys, use_na_sentinel=False)[0]
-    if len(keys.dropna()) - keys.nunique() < len(keys) / 4:
-        strata = np.zeros_like(strata)  # too few prompts with several passages: compared over all of them
-    return ReaderScores(table.columns.to_numpy(), strata, [e.corpus for e in passages], table.to_numpy(), is_paired)
+    scores = pd.concat(sides).drop_duplicates(["rater", "passage"], keep="last").sort_values(["rater", "passage"])
+    unit = scores.unit if is_paired else scores.passage
+    corpus = [passages[k].corpus for k in scores.passage]
+    prompts = pd.Series({k: passages[k].prompt for k in sorted(set(scores.passage))}, dtype=object)
+    stratum = unit
+    if not is_paired:
+        # with too few prompts of several passages, these are compared over all of them
+        enough = len(prompts.dropna()) - prompts.nunique() >= len(prompts) / 4
+        numbers = pd.factorize(prompts, use_na_sentinel=False)[0] * int(enough)
+        stratum = scores.passage.map(dict(zip(prompts.index, numbers, strict=True)))
+    return scores.assign(unit=unit, corpus=corpus, stratum=stratum, is_paired=is_paired)

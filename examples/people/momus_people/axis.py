@@ -12,7 +12,6 @@ from scipy import stats
 
 from momus.inference import holm
 from momus.numeric.types import Floats, Ints
-from momus_people.estimate import ReaderScores
 from momus_people.excerpts import YARDSTICKS
 
 RESAMPLES = 999
@@ -53,7 +52,7 @@ class AxisRow:
 
 
 def axis_rows(
-    scores: ReaderScores,
+    scores: Any,
     values: Mapping[str, Sequence[float | None]],
     axes: Mapping[str, str],
     yardsticks: Sequence[Mapping[str, float]],
@@ -66,16 +65,21 @@ def axis_rows(
 
     Parameters
     ----------
+    scores
+        One row per rater and passage, see `momus_people.answers.scores_of`.
     values
         By critic, in the order of the study's passages.
     yardsticks
         Of all passages.
     """
-    plain = np.array([[yardsticks[k].get(y, np.nan) for y in YARDSTICKS] for k in scores.passage])
-    judged = np.isfinite(plain).all(axis=1) & np.isfinite(scores.table).any(axis=0)
-    # ratings are compared whatever the leniency of their raters
-    table = scores.table if scores.is_paired else scores.table - np.nanmean(scores.table, axis=1, keepdims=True)
-    columns = {c: np.array(column, dtype=np.float64)[scores.passage] for c, column in values.items()}
+    wide = scores.pivot(index="rater", columns="passage", values="score")
+    passages, table = wide.columns.to_numpy(), wide.to_numpy()
+    stratum = scores.groupby("passage").stratum.first().to_numpy()
+    plain = np.array([[yardsticks[k].get(y, np.nan) for y in YARDSTICKS] for k in passages])
+    judged = np.isfinite(plain).all(axis=1)
+    if not scores.is_paired.all():  # ratings are compared whatever the leniency of their raters
+        table = table - np.nanmean(table, axis=1, keepdims=True)
+    columns = {c: np.array(column, dtype=np.float64)[passages] for c, column in values.items()}
     # critics that have values of the same passages share their resamples; yardsticks have those of all passages
     groups: dict[bytes, list[str]] = {judged.tobytes(): []}
     for c, column in columns.items():
@@ -87,7 +91,7 @@ def axis_rows(
         if count < FEWEST:
             continue
         ranks = stats.rankdata(np.column_stack([*(columns[c][kept] for c in critics), plain[kept]]), axis=0)
-        strata = np.unique(scores.stratum[kept], return_inverse=True)[1]
+        strata = np.unique(stratum[kept], return_inverse=True)[1]
         numbers = estimates(ranks, len(critics), table[:, kept], strata, seed).tolist()
         names = [(c, False) for c in critics] + [(y, True) for y in YARDSTICKS if count == judged.sum()]
         for (name, is_yardstick), row in zip(names, numbers, strict=False):

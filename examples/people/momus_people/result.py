@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any, Literal
 
-import numpy as np
-
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.files import plain
@@ -16,7 +14,7 @@ from momus.limits import MOST_SEED
 from momus_people.agreement import Agreement, Level, agreement, same_answers, with_others
 from momus_people.answers import RaterAnswers, scores_of
 from momus_people.axis import AxisRow, axis_rows
-from momus_people.estimate import ReaderScores, Share, mean_score, preference
+from momus_people.estimate import Share, mean_score, preference
 from momus_people.protocol import Protocol
 from momus_people.study import Study
 
@@ -214,7 +212,7 @@ def analysed(
     if items.empty:
         raise UsageError("no rater is left", hint=f"pass a larger {arg('max_failed')}, or exclude fewer raters")
     scores = scores_of(study, items)
-    names = [n for n in study.corpora if n in scores.corpus]
+    names = [n for n in study.corpora if (scores.corpus == n).any()]
     contrasts, notes = _contrast_rows(scores, names)
     return StudyResult(
         study=study.name,
@@ -245,18 +243,17 @@ def level_of(protocol: Protocol) -> Level:
     return "nominal" if protocol.kind == "pair" and not protocol.ties else "ordinal"
 
 
-def _corpus_rows(scores: ReaderScores, names: Sequence[str], categories: int) -> list[CorpusRow]:
+def _corpus_rows(scores: Any, names: Sequence[str], categories: int) -> list[CorpusRow]:
     """One row per corpus; shares become ratings from 1 where there are more than two categories."""
     rows = []
     for name in names:
-        share, judged = mean_score(scores, name, len(names)), scores.columns(name)
-        ends = share if categories == 2 else (1 + (categories - 1) * np.array(share)).tolist()
-        answers = int(np.isfinite(scores.table[:, judged]).sum())
-        rows.append(CorpusRow(name, *Share(*ends), passages=int(judged.sum()), answers=answers))
+        judged, share = scores[scores.corpus == name].passage, mean_score(scores, name, len(names))
+        ends = share if categories == 2 else Share(*(1 + (categories - 1) * v for v in share))
+        rows.append(CorpusRow(name, *ends, passages=judged.nunique(), answers=len(judged)))
     return rows
 
 
-def _contrast_rows(scores: ReaderScores, names: Sequence[str]) -> tuple[list[ContrastRow], list[str]]:
+def _contrast_rows(scores: Any, names: Sequence[str]) -> tuple[list[ContrastRow], list[str]]:
     """All pairs of corpora, or with real text only those with it, and notes about those that nobody judged both of."""
     pairs = [(n, REAL) for n in names if n != REAL] if REAL in names else list(combinations(names, 2))
     shares = {pair: preference(scores, *pair, tests=len(pairs)) for pair in pairs}

@@ -1,5 +1,6 @@
 """Studies written down by hand: passages, items and answers, so that what follows from them is known."""
 
+import numpy as np
 import pandas as pd
 
 from momus_people.answers import COLUMNS, RaterAnswers, row_of
@@ -36,3 +37,12 @@ def answers_of(study, listed):
 def table_of(listed):
     """The table of answers, by rater."""
     return pd.DataFrame(sorted(listed, key=lambda a: a["rater"]), columns=list(COLUMNS))
+
+
+def scores_frame(table, corpora, strata, is_paired):
+    """The rows that `scores_of` gives for a table (raters, passages), NaN where there is no answer."""
+    rater, passage = np.nonzero(np.isfinite(table))
+    stratum = np.asarray(strata)[passage]
+    corpus, unit = np.asarray(corpora)[passage], stratum if is_paired else passage
+    given = {"rater": rater, "passage": passage, "unit": unit, "corpus": corpus, "stratum": stratum}
+    return pd.DataFrame({**given, "score": np.asarray(table)[rater, passage], "is_paired": is_paired})

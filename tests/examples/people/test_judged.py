@@ -32,9 +32,12 @@ def test_levels_of_measurement():
 def test_scores_of_pairs():
     listed = [said(PAIRS, 0, 0, "left"), said(PAIRS, 0, 1, "equal"), said(PAIRS, 2, 1, "right")]
     found = scores_of(PAIRS, table_of(listed))
-    assert (found.passage.tolist(), found.stratum.tolist()) == ([0, 1, 2, 3], [0, 0, 1, 1])
-    assert (found.corpus, found.unit.tolist()) == (["a", "b", "b", "c"], [0, 0, 1, 1])
-    np.testing.assert_array_equal(found.table, [[1, 0, 0.5, 0.5], [np.nan, np.nan, 0, 1]])
+    assert found.is_paired.all()
+    rows = found[["rater", "passage", "corpus", "unit", "stratum", "score"]].to_numpy().tolist()
+    assert rows == [
+        *([0, 0, "a", 0, 0, 1], [0, 1, "b", 0, 0, 0], [0, 2, "b", 1, 1, 0.5], [0, 3, "c", 1, 1, 0.5]),
+        *([2, 2, "b", 1, 1, 0], [2, 3, "c", 1, 1, 1]),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -49,9 +52,9 @@ def test_scores_of_pairs():
 def test_ratings_are_compared_within_prompts_where_enough_share_one(prompts, strata):
     made = hand_study([("a", p) for p in prompts], [(k,) for k in range(8)])
     found = scores_of(made, table_of([said(made, r, u, (u + r) % 5) for r in (0, 1) for u in range(8)]))
-    assert found.stratum.tolist() == strata
-    assert found.table.tolist() == [[(u + r) % 5 / 4 for u in range(8)] for r in (0, 1)]
-    assert found.unit.tolist() == list(range(8))
+    assert found.stratum.tolist() == strata * 2
+    assert found.score.tolist() == [(u + r) % 5 / 4 for r in (0, 1) for u in range(8)]
+    assert found.unit.tolist() == list(range(8)) * 2
 
 
 def test_only_answers_to_items_of_the_named_raters_count():
