@@ -41,7 +41,8 @@ def main() -> None:
     posterior.device = a.device
     posterior.fit(part, labels, 8)  # train the head only, on 16 tokens per section: only speed matters here
     posterior.max_tokens = 128
-    network, tokenizer = posterior.network()
+    encoder = posterior.encoder()
+    network, tokenizer = encoder.network.eval(), encoder.tokenizer
     pad = tokenizer.pad_token_id
     texts = part.section_texts.to_pylist()
     rows = tokenize(tokenizer, texts, 128)

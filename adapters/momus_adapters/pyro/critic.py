@@ -17,7 +17,6 @@ from momus.critic import (
     EvidenceMixin,
     LogPrior,
     Note,
-    Pooled,
     Reporting,
     Rows,
     Statistic,
@@ -27,7 +26,6 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, ReadingMixin, is_fitted
 from momus.errors import FittingError, UsageError
 from momus.estimator import parametrized
-from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
@@ -273,15 +271,6 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
             )
             for n in several
         )
-
-    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Table of the Latent NLL of each site in real and in generated text."""
-        means = [{k: float(a[0] / a[1]) if a[1] else 0.0 for k, a in s.arrays.items()} for s in (real, generated)]
-        rows = [(n, a := means[0][f"site_{n}"], b := means[1][f"site_{n}"], b - a) for n in self.sites_]
-        rows.sort(key=lambda row: -abs(row[3]))
-        title = "Latent NLL of each sample site, in nats per document"
-        note = f"{real.documents:,} real and {generated.documents:,} generated documents; sites ordered by difference."
-        return [Table("pyro-sites", title, ("site", "real", "generated", "difference"), rows, note=note)]
 
     def notes(self) -> list[Note]:
         """The final ELBO, and how expectations are computed."""

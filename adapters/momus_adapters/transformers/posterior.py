@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior, resource
@@ -19,22 +20,9 @@ from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus_adapters.saved import Tensors
-from momus_adapters.transformers.encoder import (
-    SPECIAL,
-    Count,
-    Precision,
-    autocast,
-    class_logits,
-    load,
-    padded,
-    quiet,
-    tokenize,
-    weights_in,
-)
+from momus_adapters.transformers.encoder import SPECIAL, Count, Encoder, Precision, autocast, load, quiet, tokenize
 
 Rows = list[NDArray[np.int32]]
-Tuned = tuple[Any, Any]
-"""A fine-tuned network with its tokenizer."""
 
 
 @parametrized
@@ -97,7 +85,7 @@ class TransformersPosterior(CalibratedPosterior):
             torch.manual_seed(self.seed)
             network, tokenizer = load("AutoModelForSequenceClassification", self.model, num_labels=states)
             rows = tokenize(tokenizer, corpus.section_texts.to_pylist(), self.max_tokens)
-            tuned = weights_in(network, self.precision).to(self.device), tokenizer
+            tuned = Encoder(network, tokenizer, self.device, self.precision)
             self._train(tuned, [rows[i] for i in train], labels[train], [rows[i] for i in test], labels[test], rng)
         self._keep(tuned)
         self.states_ = states
@@ -117,10 +105,12 @@ class TransformersPosterior(CalibratedPosterior):
         """What saved weights are read into."""
         return Tensors()
 
-    def _train(self, tuned: Tuned, rows: Rows, labels: Ints, held: Rows, truth: Ints, rng: np.random.Generator) -> None:
+    def _train(
+        self, tuned: Encoder, rows: Rows, labels: Ints, held: Rows, truth: Ints, rng: np.random.Generator
+    ) -> None:
         import torch
 
-        network, tokenizer = tuned
+        network = tuned.network
         # batches of similar length: little padding, and memory peaks in the first one
         order = np.argsort([-len(r) for r in rows], kind="stable")
         batches = [order[i : i + self.batch] for i in range(0, len(order), self.batch)]
@@ -137,7 +127,7 @@ class TransformersPosterior(CalibratedPosterior):
                 network.train()
                 for b in rng.permutation(len(batches)):
                     batch = batches[b]
-                    inputs = padded([rows[i] for i in batch], tokenizer.pad_token_id, self.device)
+                    inputs = tuned.inputs([rows[i] for i in batch])
                     with autocast(self.device, self.precision):
                         logits = network(**inputs).logits
                     target = torch.from_numpy(labels[batch]).to(self.device)
@@ -147,7 +137,8 @@ class TransformersPosterior(CalibratedPosterior):
                     schedule.step()
                     optimizer.zero_grad(set_to_none=True)
                     advance(step := step + 1)
-                loss = self._loss(tuned, held, truth)
+                p = log_softmax(self._logits(tuned, held), axis=1)
+                loss = -float(p[np.arange(len(truth)), truth].mean())
                 if not np.isfinite(loss):
                     done = len(self.losses_) + 1
                     raise FittingError(
@@ -162,36 +153,29 @@ class TransformersPosterior(CalibratedPosterior):
                     break
         network.load_state_dict(state)
 
-    def _loss(self, tuned: Tuned, rows: Rows, truth: Ints) -> float:
-        from scipy.special import log_softmax
+    def _logits(self, tuned: Encoder, rows: Rows) -> Floats:
+        return tuned.class_logits(rows, self.batch * self.max_tokens)
 
-        return -float(log_softmax(self._logits(tuned, rows), axis=1)[np.arange(len(truth)), truth].mean())
-
-    def _logits(self, tuned: Tuned, rows: Rows) -> Floats:
-        tokens = self.batch * self.max_tokens
-        tuned[0].eval()
-        return class_logits(tuned, rows, tokens, self.device, self.precision)
-
-    def _keep(self, tuned: Tuned) -> None:
+    def _keep(self, tuned: Encoder) -> None:
         """Store weights, configuration and tokenizer as arrays and text: a saved critic needs no other files."""
-        network, tokenizer = tuned
+        network, tokenizer = tuned.network, tuned.tokenizer
         self.weights_ = Tensors.of({k: v.float().cpu().numpy() for k, v in network.state_dict().items()})
         self.config_ = json.loads(network.config.to_json_string(use_diff=False))
         self.tokenizer_ = tokenizer.backend_tokenizer.to_str()
         self.special_ = {k: str(v) for k in SPECIAL if (v := getattr(tokenizer, k, None)) is not None}
 
-    def network(self) -> Tuned:
-        """Return the fine-tuned network in evaluation mode on its device, and the tokenizer."""
+    def encoder(self) -> Encoder:
+        """Return the fine-tuned network on its device, and the tokenizer."""
         return resource(_rebuilt, self, self.weights_, self.device)
 
     def predict(self, batch: Corpus) -> Floats:
         """Calibrated probabilities, float array (N, K)."""
-        tuned = self.network()
-        rows = tokenize(tuned[1], batch.section_texts.to_pylist(), self.max_tokens)
+        tuned = self.encoder()
+        rows = tokenize(tuned.tokenizer, batch.section_texts.to_pylist(), self.max_tokens)
         return softmax(self._logits(tuned, rows), self.temperature_)
 
 
-def _rebuilt(posterior: TransformersPosterior, weights: Tensors, device: str) -> Tuned:
+def _rebuilt(posterior: TransformersPosterior, weights: Tensors, device: str) -> Encoder:
     """The network of a fitted posterior."""
     import torch
     from tokenizers import Tokenizer
@@ -201,8 +185,10 @@ def _rebuilt(posterior: TransformersPosterior, weights: Tensors, device: str) ->
         config = AutoConfig.for_model(posterior.config_["model_type"])
         config.update({k: v for k, v in posterior.config_.items() if k != "model_type"})
         config.num_labels = posterior.states_
-        network = weights_in(AutoModelForSequenceClassification.from_config(config), posterior.precision)
+        network = AutoModelForSequenceClassification.from_config(config)
         backend = Tokenizer.from_str(posterior.tokenizer_)
         tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, **posterior.special_)
-    network.load_state_dict({k: torch.from_numpy(v) for k, v in weights.arrays().items()})
-    return network.eval().to(device), tokenizer
+    # its configuration may ask for half precision: weights are loaded once they are in the precision of training
+    rebuilt = Encoder(network, tokenizer, device, posterior.precision)
+    rebuilt.network.load_state_dict({k: torch.from_numpy(v) for k, v in weights.arrays().items()})
+    return rebuilt
