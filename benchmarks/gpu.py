@@ -132,7 +132,8 @@ def encoder(device: str, small: bool) -> list[Row]:
         start = time.perf_counter()
         critic.fit(corpus, np.arange(sections) % 10, 10)
         tuned = time.perf_counter() - start
-    network, tokenizer = critic.network()
+    fitted = critic.encoder()
+    network, tokenizer = fitted.network.eval(), fitted.tokenizer
     rows = tokenize(tokenizer, texts, 256)
     pad = tokenizer.pad_token_id
     ready = [padded([rows[i] for i in b], pad, device) for b in token_batches([len(r) for r in rows], 64 * 256)]

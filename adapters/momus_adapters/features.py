@@ -6,7 +6,7 @@ whose fitted instances are such callables; the class is instantiated for each fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator, construct, parametrized
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
-from momus.text.counting import counted, percentage
+from momus.text.counting import percentage
 from momus.text.tokens import Tokenizer, get_tokenizer
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_adapters.saved import resolve
@@ -85,98 +85,71 @@ class BagOfWords(Estimator):
         return [None if n else "no known word" for n in known]
 
 
-def make_features(named: Features, options: Mapping[str, Any] | None) -> Callable[[Corpus], Any]:
-    """Resolve features to a callable; an `Estimator` class is instantiated, unfitted.
-
-    Raises
-    ------
-    UsageError
-        There is no such callable, or options are given for a function.
-    """
-    features = resolve(named, "features")
-    if isinstance(features, type) and issubclass(features, Estimator):
-        instance: Any = construct(features, dict(options or {}), place=f"features {features.__name__}")
-        return instance  # type: ignore[no-any-return]
-    if options:
-        raise UsageError(
-            "feature_options are given, but features is not an Estimator class", hint="leave feature_options out"
-        )
-    return features
-
-
 class FeatureReader:
     """Of critics that read document features: fits them, keeps those that are an `Estimator`, and reads them again."""
 
     features: Features
     feature_options: dict[str, Any] | None
 
-    def fit_reader(self, real: Corpus) -> Callable[[Corpus], Any]:
-        """Fit the features on real text if they are an `Estimator`, and return them."""
-        features: Any = self.new_features()
+    def fit_reader(self, real: Corpus) -> None:
+        """Fit the features on real text if they are an `Estimator`."""
+        features = self.new_features()
         if isinstance(features, Estimator):
             learner: Any = features
             learner.fit(real)
             self.features_: Any = learner
-        return features  # type: ignore[no-any-return]
+
+    def new_features(self) -> Callable[[Corpus], Any]:
+        """The unfitted features: a callable, or an instance of an `Estimator` class.
+
+        Raises
+        ------
+        UsageError
+            There is no such callable, or options are given for a function.
+        """
+        features = resolve(self.features, "features")
+        if isinstance(features, type) and issubclass(features, Estimator):
+            learner: Any = construct(features, self.feature_options or {}, place=f"features {features.__name__}")
+            return learner  # type: ignore[no-any-return]
+        if self.feature_options:
+            raise UsageError(
+                "feature_options are given, but features is not an Estimator class", hint="leave feature_options out"
+            )
+        return features
 
     def reader(self) -> Callable[[Corpus], Any]:
         """The fitted features, or those that the parameters name."""
         fitted = getattr(self, "features_", None)
         return fitted if fitted is not None else self.new_features()
 
-    def new_features(self) -> Callable[[Corpus], Any]:
-        """The unfitted features."""
-        return make_features(self.features, self.feature_options)
+    def check_features(self, state: Fitted) -> None:
+        """Check that features that came with a folder were read as a component."""
+        if "features_" in vars(self):
+            state.component("features_")
 
+    def rows(self, corpus: Corpus) -> Floats:
+        """Compute the features of a corpus, float64 (n, …), and check that there is one row per document.
 
-def usable_of(features: Callable[[Corpus], Any], real: Corpus, least: int) -> Corpus:
-    """The documents that have features.
+        Raises
+        ------
+        UsageError
+            The callable returns anything else.
+        """
+        values = self.reader()(corpus)
+        if hasattr(values, "todense"):  # a sparse matrix
+            values = values.todense()
+        rows = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, dtype=np.float64)
+        if rows.ndim == 0 or len(rows) != len(corpus):
+            raise UsageError(
+                f"features returns an array of shape {rows.shape} for {len(corpus)} documents",
+                hint="return an array with one row per document, in order",
+            )
+        return rows
 
-    Raises
-    ------
-    FittingError
-        They are fewer than ``least``.
-    """
-    usable = [i for i, reason in enumerate(unscored_of(features, real)) if reason is None]
-    if len(usable) < least:
-        raise FittingError(
-            f"{len(usable)} of {counted(len(real), 'document')} of {real.name!r} have features",
-            hint="give more real text",
-        )
-    return real.take(usable)
-
-
-def check_features(state: Fitted) -> None:
-    """Check that the features that a critic holds, if it holds any, were read as a component."""
-    if "features_" in vars(state.estimator):
-        state.component("features_")
-
-
-def rows_of(features: Callable[[Corpus], Any], corpus: Corpus) -> Floats:
-    """Compute the features of a corpus, float64 (n, …), and check that there is one row per document.
-
-    Raises
-    ------
-    UsageError
-        The callable returns anything else.
-    """
-    values = features(corpus)
-    if hasattr(values, "todense"):  # a sparse matrix
-        values = values.todense()
-    rows = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, dtype=np.float64)
-    if rows.ndim == 0 or len(rows) != len(corpus):
-        raise UsageError(
-            f"features returns an array of shape {rows.shape} for {len(corpus)} documents",
-            hint="return an array with one row per document, in order",
-        )
-    return rows
-
-
-def unscored_of(features: Callable[[Corpus], Any], corpus: Corpus) -> list[str | None]:
-    """Reasons why documents have no features: those of the callable's ``unscored`` method, else non-finite numbers."""
-    unscored = getattr(features, "unscored", None)
-    if unscored is not None:
-        return list(unscored(corpus))
-    if not len(corpus):
-        return []
-    return [None if np.isfinite(row).all() else "features are not finite" for row in rows_of(features, corpus)]
+    def without_features(self, corpus: Corpus) -> list[str | None]:
+        """Why documents have no features: by the callable's method ``unscored``, else if numbers are not finite."""
+        unscored = getattr(self.reader(), "unscored", None)
+        if unscored is not None:
+            return list(unscored(corpus))
+        finite = [bool(np.isfinite(row).all()) for row in self.rows(corpus)] if len(corpus) else []
+        return [None if good else "features are not finite" for good in finite]

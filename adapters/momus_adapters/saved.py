@@ -9,23 +9,24 @@ error.
 from __future__ import annotations
 
 import importlib
-import math
 import pkgutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
 from scipy import sparse
 
 from momus.critic import Critic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import check_fitted
+from momus.critic.tools import resource
 from momus.errors import StoreError, UsageError
 from momus.estimator import Estimator, fitted_state
-from momus.numeric.types import Floats
 
 
 def resolve(named: str | Callable[..., Any], role: str) -> Callable[..., Any]:
@@ -117,98 +118,48 @@ def save_named(
 
 
 class Tensors(Estimator):
-    """Arrays by name, stored as one flat float64 array with their names, shapes and types.
+    """Arrays by name, stored as the bytes of a safetensors file.
 
     >>> stored = Tensors.of({"b": np.eye(2), "a": np.arange(3)})
     >>> stored.arrays()["a"], stored.arrays()["b"].shape
     (array([0, 1, 2]), (2, 2))
     """
 
-    may_be_infinite: ClassVar[tuple[str, ...]] = ("flat_",)
-
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Store these arrays; integers above 2⁵³ would be rounded."""
+        """Store these arrays."""
         stored = cls()
-        stored.names_ = sorted(arrays)
-        values = [np.asarray(arrays[k]) for k in stored.names_]
-        stored.shapes_ = [list(v.shape) for v in values]
-        stored.types_ = [v.dtype.str for v in values]
-        stored.flat_ = np.concatenate([np.zeros(0), *(v.ravel().astype(np.float64) for v in values)])
+        content = save({name: np.asarray(array, order="C") for name, array in arrays.items()})
+        stored.bytes_ = np.frombuffer(content, dtype=np.uint8)
         return stored
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays, with their shapes and types."""
-        arrays, start = {}, 0
-        for name, shape, kind in zip(self.names_, self.shapes_, self.types_, strict=True):
-            size = int(np.prod(shape))
-            arrays[name] = self.flat_[start : start + size].reshape(shape).astype(kind)
-            start += size
+        arrays: dict[str, NDArray[Any]] = load(self.bytes_.tobytes())
         return arrays
 
-    def check_values(self, state: Fitted, name: str, *, infinite: bool = False) -> None:
-        """Refuse arrays with NaN, and with infinite values unless ``infinite``.
-
-        Parameters
-        ----------
-        state, name
-            The state that holds these arrays, and the attribute, for the message.
-        """
+    def check_finite(self, state: Fitted, name: str) -> None:
+        """Refuse arrays with infinite values; ``state`` holds these arrays as the attribute ``name``."""
         for key, value in self.arrays().items():
-            good = not np.isnan(value).any() if infinite else np.isfinite(value).all()
-            state.require(bool(good), name, f"{'numbers' if infinite else 'finite numbers'} in {key!r}")
+            state.require(bool(np.isfinite(value).all()), name, f"finite numbers in {key!r}")
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        names = state.texts("names_")
-        shapes, types = state.value("shapes_"), state.texts("types_", len(names), distinct=False)
-        state.require(all(t[1:2] in ("b", "i", "u", "f") and len(t) <= 4 for t in types), "types_", "types of numbers")
-        whole = isinstance(shapes, list) and all(
-            isinstance(shape, list) and all(type(n) is int and 0 <= n < 2**40 for n in shape) for shape in shapes
-        )
-        state.require(whole and len(shapes) == len(names), "shapes_", "a shape for each name")
-        state.array("flat_", (sum(math.prod(shape) for shape in shapes),))
+        state.array("bytes_", (None,), "u")
+        try:
+            arrays = self.arrays().values()
+        except (SafetensorError, ValueError, KeyError) as error:
+            raise state.fail("bytes_", f"arrays that can be read ({error})") from error
+        state.require(all(a.dtype.kind in "biuf" and not np.isnan(a).any() for a in arrays), "bytes_", "numbers")
 
-    names_: list[str]
-    shapes_: list[list[int]]
-    types_: list[str]
-    flat_: Floats
+    bytes_: NDArray[np.uint8]
 
 
 PACKAGE = "sklearn."
 """Only classes of this package are constructed when a folder is read."""
 
 ONLY_FOR_FITTING = ("_optimizer", "_random_state", "_no_improvement_count")
-
-
-class Rebuilt:
-    """An estimator that was rebuilt from a folder: what goes wrong in it is a damaged folder, and is said so."""
-
-    def __init__(self, saved: SavedEstimator) -> None:
-        self.estimator = saved.build()
-
-    @property
-    def classes_(self) -> Any:
-        """The classes of a classifier."""
-        return self.estimator.classes_
-
-    def predict_proba(self, rows: Any) -> Any:
-        """Probabilities of the classes, one row per input.
-
-        Raises
-        ------
-        StoreError
-            The estimator fails.
-        """
-        try:
-            return self.estimator.predict_proba(rows)
-        except Exception as error:  # of any kind: estimators trust their own state, and this one came from a folder
-            name = type(self.estimator).__name__
-            raise StoreError(
-                f"the saved {name} cannot be used ({type(error).__name__}: {error})",
-                hint="the saved critic is damaged: fit and save it again",
-            ) from error
 
 
 class SavedEstimator(Estimator):
@@ -231,7 +182,6 @@ class SavedEstimator(Estimator):
             It holds something that neither JSON nor arrays can represent.
         """
         saved = cls()
-        estimator = estimator.estimator if isinstance(estimator, Rebuilt) else estimator
         arrays: dict[str, Any] = {}
         saved.content_ = _encode(estimator, type(estimator).__name__, arrays)
         saved.arrays_ = Tensors.of(arrays)
@@ -246,6 +196,28 @@ class SavedEstimator(Estimator):
             The folder names a class that does not belong to scikit-learn.
         """
         return _decode(self.content_, self.arrays_.arrays())
+
+    @property
+    def classes_(self) -> Any:
+        """The classes of a classifier."""
+        return resource(SavedEstimator.build, self).classes_
+
+    def predict_proba(self, rows: Any) -> Any:
+        """Probabilities of the classes, one row per input.
+
+        Raises
+        ------
+        StoreError
+            The estimator fails: estimators trust their own state, and this one came from a folder.
+        """
+        estimator = resource(SavedEstimator.build, self)
+        try:
+            return estimator.predict_proba(rows)
+        except Exception as error:  # of any kind
+            raise StoreError(
+                f"the saved {type(estimator).__name__} cannot be used ({type(error).__name__}: {error})",
+                hint="the saved critic is damaged: fit and save it again",
+            ) from error
 
     def new_arrays(self) -> Tensors:
         """What saved arrays are read into."""

@@ -54,7 +54,7 @@ class Watched(Linker):
         right = self._mention(of, candidates) if isinstance(of, Mention) else self._quotation(name, of, candidates)
         if len(right) > 1 and any(right):
             self.seen[name].append(
-                (np.array([[row.get(f, 0.0) for f in weights] for row in candidates.rows]), np.array(right))
+                (np.array([[row.get(f, 0.0) for f in weights] for row in candidates.values()]), np.array(right))
             )
         return super().decide(weights, of, candidates)
 
@@ -62,9 +62,9 @@ class Watched(Linker):
         chain = self.gold(m)
         if chain is None:
             return []
-        last = [self.known.before(n, m.head) if n != NEW else -1 for n in candidates.numbers]
+        last = [self.known.before(n, m.head) if n != NEW else -1 for n in candidates]
         right = [at >= 0 and self.gold(self.known.by_head[at]) == chain for at in last]
-        if candidates.numbers[:1] == [NEW] and not any(right):
+        if next(iter(candidates), None) == NEW and not any(right):
             right[0] = True
         return right
 
@@ -74,7 +74,7 @@ class Watched(Linker):
         chain = next((c for c in said if c is not None), None)
         if chain is None:
             return []
-        return [self._majority(n) == chain for n in candidates.numbers]
+        return [self._majority(n) == chain for n in candidates]
 
     def _majority(self, number: int) -> int | None:
         chains = Counter(self.gold(self.known.by_head[at]) for at in self.known.all[number].places)

@@ -37,11 +37,12 @@ def main() -> None:
     corpus = momus.read_corpus(folder / "sectioned" / "eips.jsonl.gz", name="eips")
     part = corpus.slice(0, int(np.searchsorted(np.cumsum(corpus.section_counts), a.sections)))
     labels = np.arange(part.section_counts.sum()) % 8
-    posterior = TransformersPosterior(model=a.model, epochs=1, layers=0, max_tokens=16, batch=a.batch)
+    posterior = TransformersPosterior(model=a.model, epochs=1, max_tokens=16, batch=a.batch)
     posterior.device = a.device
     posterior.fit(part, labels, 8)  # train the head only, on 16 tokens per section: only speed matters here
     posterior.max_tokens = 128
-    network, tokenizer = posterior.network()
+    encoder = posterior.encoder()
+    network, tokenizer = encoder.network.eval(), encoder.tokenizer
     pad = tokenizer.pad_token_id
     texts = part.section_texts.to_pylist()
     rows = tokenize(tokenizer, texts, 128)

@@ -45,9 +45,8 @@ from momus_critics.rhythm import Rhythm
 from momus_critics.shares import StopwordShare, SymbolShare
 from momus_critics.type_token import TypeToken
 from momus_critics.unigram import Unigram
-from momus_people.answers import counted_answers
+from momus_people.answers import scores_of
 from momus_people.axis import AxisRow, axis_rows
-from momus_people.judged import scores_of
 from momus_people.study import Study
 
 FOLDS, MOST = 10, 2000
@@ -125,7 +124,7 @@ def rows_of(study: Study, files: Sequence[dict[str, Any]], table: dict[str, Any]
     """Correlations of values with the answers of a study."""
     again, answers = through_files(study, files, folder)
     passages = again.design.passages
-    scores = scores_of(again, counted_answers(answers, range(again.protocol.raters)))
+    scores = scores_of(again, answers.items(range(again.protocol.raters)))
     return axis_rows(scores, table, {}, [e.yardsticks for e in passages])
 
 

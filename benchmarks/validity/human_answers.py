@@ -25,14 +25,13 @@ from typing import Any
 
 from yardsticks import data, yardsticks
 
-from momus_people.answers import RaterAnswers, counted_answers, read_answers
-from momus_people.build import write_study
+from momus_people.agreement import Agreement, Level, agreement
+from momus_people.answers import RaterAnswers, read_answers
 from momus_people.design import StudyDesign, Trial
 from momus_people.excerpts import Excerpt
-from momus_people.judged import Agreement, Level, agreement, values_of_units
 from momus_people.protocol import Protocol
 from momus_people.result import analysed
-from momus_people.study import Study, name_of, read_study
+from momus_people.study import Study, name_of, read_study, write_study
 from momus_people.view import finding_sentences
 
 VOTES = {"system a is more": "left", "system b is more": "right", "two systems are ": "equal"}
@@ -141,10 +140,15 @@ def through_files(study: Study, files: Sequence[dict[str, Any]], folder: Path) -
 
 def alpha(study: Study, answers: RaterAnswers, level: Level) -> Agreement:
     """Krippendorff's α of all answers, at a level of measurement."""
-    unit, value, _ = values_of_units(study, counted_answers(answers, range(study.protocol.raters)))
-    found = agreement(unit, value, level)
+    items = answers.items(range(study.protocol.raters))
+    found = agreement(items.unit, items.category, level)
     assert found is not None
     return found
+
+
+def answers_without_ties(answers: RaterAnswers) -> Any:
+    """The rows of answers to pairs that are not “alike”."""
+    return answers.table[answers.table.category != 1]
 
 
 def _shown(a: Agreement) -> str:
@@ -165,8 +169,8 @@ def of_continuations(folder: Path) -> None:
         print(f"| {domain} | {n} | {', '.join(f'{v:.1%}' for v in here)} | {', '.join(f'{v} %' for v in published)} |")
     study, answers = through_files(*continuations(), folder / "continuations")
     print(*finding_sentences(analysed(study, answers)), sep="\n")
-    unit, value, _ = values_of_units(study, counted_answers(answers, range(4)))
-    plain = agreement(unit[value != 1], value[value != 1], "nominal")
+    voted = answers_without_ties(answers)
+    plain = agreement(voted.unit, voted.category, "nominal")
     assert plain is not None
     print(f"votes for neither left out, nominal: α {_shown(plain)}")
 

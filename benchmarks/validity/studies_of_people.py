@@ -27,15 +27,13 @@ import numpy as np
 from scipy.optimize import brentq
 from simulated_raters import Truth, simulated_answers
 
-from momus_people.answers import RaterAnswers, _joined, counted_answers
+from momus_people.answers import RaterAnswers, scores_of
 from momus_people.axis import axis_rows
 from momus_people.design import drawn
 from momus_people.estimate import preference
 from momus_people.excerpts import YARDSTICKS, Excerpt
-from momus_people.judged import scores_of
 from momus_people.protocol import Protocol
-from momus_people.raters import rater_rows
-from momus_people.result import MOST_FAILED
+from momus_people.result import left_out, rater_rows
 from momus_people.study import Study, name_of
 
 SETTINGS = {
@@ -80,11 +78,7 @@ def simulated_study(protocol: Protocol, corpora: int, rng: np.random.Generator) 
 
 def answered(study: Study, truth: Truth, seed: int) -> RaterAnswers:
     """Read the answers of simulated raters, without files."""
-    found = RaterAnswers()
-    for rater, content in enumerate(simulated_answers(study, truth, seed)):
-        found.by_rater[rater], found.invalid[rater], _ = _joined(study, rater, [content])
-        found.missing[rater] = 0
-    return found
+    return RaterAnswers.of(study, simulated_answers(study, truth, seed))
 
 
 def true_preference(protocol: Protocol, truth: Truth, first: float, second: float, rng: np.random.Generator) -> float:
@@ -112,7 +106,7 @@ def one_study(name: str, s: int, tested: bool) -> dict[str, Any]:
     effects = rng.normal(size=corpora) * SPREAD
     effects -= effects.mean()
     truth = replace(base, effects=dict(zip(study.corpora, effects.tolist(), strict=True)))
-    answers = counted_answers(answered(study, truth, s), range(protocol.raters))
+    answers = answered(study, truth, s).items(range(protocol.raters))
     scores, others = scores_of(study, answers), study.corpora[1:]
     true = np.array([true_preference(protocol, truth, e, effects[0], rng) for e in effects[1:]])
     alone, together = (
@@ -171,7 +165,7 @@ def power(studies: int) -> None:
             truth = replace(base, effects=dict(zip(study.corpora, (d / 2, -d / 2), strict=True)))
             seen = 0
             for s in range(studies):
-                answers = counted_answers(answered(study, truth, s), range(raters))
+                answers = answered(study, truth, s).items(range(raters))
                 estimate = preference(scores_of(study, answers), *study.corpora)
                 seen += estimate is not None and estimate.low > 0.5
             shares.append(seen / studies)
@@ -196,9 +190,8 @@ def lazy(studies: int) -> None:
             effects = rng.normal(size=corpora) * SPREAD
             truth = replace(base, effects=dict(zip(study.corpora, effects.tolist(), strict=True)), lazy={0})
             answers = answered(study, truth, s)
-            first = rater_rows(study, answers, (), list(answers.by_rater), s)
-            out = {k for k, r in enumerate(first) if r.checks and r.failed / r.checks > MOST_FAILED}
-            rows = rater_rows(study, answers, out, [k for k in answers.by_rater if k not in out], s)
+            out = left_out(answers)
+            rows = rater_rows(study, answers, out, answers.missing.keys() - out, s)
             for k, row in enumerate(rows):
                 counts["honest" if k else "lazy"] += (1, row.left_out, bool(row.flags))
         shares = [counts[kind][i] / counts[kind][0] for kind in ("lazy", "honest") for i in (1, 2)]

@@ -55,13 +55,13 @@ def test_fine_tuning_learns_as_from_single_precision(saved, corpus):
     found = []
     for folder in saved["posterior"]:
         tool = TransformersPosterior(model=folder, epochs=2, rate=2e-5, max_tokens=16).fit(corpus, LABELS, 3)
-        assert types_of(tool.network()[0]) == {torch.float32}
+        assert types_of(tool.encoder().network) == {torch.float32}
         found.append(tool)
     half, single = (tool.losses_[0] - tool.losses_[-1] for tool in found)
     assert half == pytest.approx(single, rel=0.2)
     assert half > 1e-4
     before = transformers.AutoModel.from_pretrained(saved["posterior"][0], dtype=torch.float32).state_dict()
-    after = found[0].network()[0].base_model.state_dict()
+    after = found[0].encoder().network.base_model.state_dict()
     name = "encoder.layer.1.output.dense.weight"
     assert (before[name] != after[name]).float().mean() > 0.9
 

@@ -149,7 +149,7 @@ def test_weights_match_their_features(resolver):
 
     class Watched(Linker):
         def decide(self, weights, of, candidates):
-            seen.setdefault(id(weights), set()).update(*candidates.rows)
+            seen.setdefault(id(weights), set()).update(*candidates.values())
             return super().decide(weights, of, candidates)
 
     doc = parse(

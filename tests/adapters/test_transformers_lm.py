@@ -12,8 +12,7 @@ from scipy import stats
 
 from momus.errors import MomusError
 from momus.sequences import Sequences, StepModel, TextScorer
-from momus_adapters.language_models.transformers import TransformersLM, key_value_size
-from momus_adapters.language_models.windows import pieces
+from momus_adapters.language_models.transformers import TransformersLM, key_value_size, pieces
 from momus_generating import Decoding, sample, write
 
 TEXTS = ["the cat sat on the mat", "a dog", "", "rain fell on the town all day and all night and then it stopped", "x"]

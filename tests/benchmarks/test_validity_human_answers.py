@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from momus_people.answers import counted_answers
-from momus_people.judged import values_of_units
-from momus_people.raters import same_answers
+from momus_people.agreement import same_answers
 from momus_people.result import analysed
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "validity"))
@@ -26,10 +24,9 @@ def test_choices_between_continuations(tmp_path):
     (row,) = result.contrasts
     assert (row.first, row.second) == ("contrastive_decoding", "contrastive_search")
     assert 1 - row.preference == pytest.approx(0.68, abs=0.01)
-    unit, value, _ = values_of_units(study, counted_answers(answers, range(4)))
-    voted = value != 1
-    assert voted.sum() == 590  # benchmarks/validity/JUDGES.md
-    alpha = people.agreement(unit[voted], value[voted], "nominal").alpha
+    voted = people.answers_without_ties(answers)
+    assert len(voted) == 590  # benchmarks/validity/JUDGES.md
+    alpha = people.agreement(voted.unit, voted.category, "nominal").alpha
     assert alpha == pytest.approx(0.16, abs=0.005)
 
 

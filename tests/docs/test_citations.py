@@ -27,7 +27,7 @@ CHECKED = {
         {"critic/powers.py", "code_mixing/lda.py"},
     ),
     ("Deng et al", "appendix C"): ("Detection of Code-Mixing", {"code_mixing/__init__.py"}),
-    ("Meister & Cotterell", "section 5"): ("beam sampling", {"momus_generating/methods.py"}),
+    ("Meister & Cotterell", "section 5"): ("beam sampling", {"momus_generating/decoding.py"}),
     ("Meister & Cotterell", "section 5.1"): ("Rank–Frequency", {"rank_frequency.py"}),
     ("Meister & Cotterell", "section 5.2"): ("Type–Token", {"type_token.py"}),
     ("Meister & Cotterell", "equation 11"): ("TVD as a supremum", {"unigram.py"}),

@@ -40,10 +40,9 @@ from momus.runs.record import RunRecord
 from momus.schema import SEAL, seal
 from momus.text.sketches import METADATA
 from momus_people.answers import read_answers
-from momus_people.build import make_study, write_study
 from momus_people.protocol import Protocol
 from momus_people.result import analysed
-from momus_people.study import read_study
+from momus_people.study import make_study, read_study, write_study
 
 from .mutations import ODD, _spots
 from .test_sealed import CELL

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from momus.limits import Limits
-from momus_adapters.language_models.connections import Connections, Failed
+from momus_adapters.language_models.openai import Connections, Failed
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 BODY = b'{"choices": [{"text": "x", "finish_reason": "stop"}]}'

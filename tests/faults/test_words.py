@@ -21,10 +21,9 @@ from momus.runs.folder import RunFolder
 from momus.schema import SEAL, seal
 from momus_critics.length import Length
 from momus_people.answers import RaterAnswers
-from momus_people.build import write_study
 from momus_people.protocol import Protocol
 from momus_people.result import analysed
-from momus_people.study import read_study
+from momus_people.study import read_study, write_study
 
 from ..examples.people.studies import study
 

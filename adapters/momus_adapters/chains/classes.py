@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.special import xlogy
@@ -22,10 +22,11 @@ from momus.estimator import Estimator, construct, fitted_state, parametrized
 from momus.evidence import Evidence, Table
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_adapters.features import FeatureReader, Features, check_features, rows_of
-from momus_adapters.saved import PACKAGE, Rebuilt, SavedEstimator, name_of, resolve, save_named
+from momus_adapters.features import FeatureReader, Features
+from momus_adapters.saved import PACKAGE, SavedEstimator, name_of, resolve, save_named
 
 SHOWN = 30
 
@@ -90,7 +91,7 @@ class DocumentClasses(Critic[StateSequences], EvidenceMixin, FeatureReader, Devi
     features: Features = ""
     classifier_options: dict[str, Any] | None = None
     feature_options: dict[str, Any] | None = None
-    smoothing: float = 1.0
+    smoothing: Annotated[float, Range(0, above=True)] = 1.0
 
     def fit(self, real: Corpus) -> Self:
         """Take over the classifier, and learn the chain of classes.
@@ -111,8 +112,6 @@ class DocumentClasses(Critic[StateSequences], EvidenceMixin, FeatureReader, Devi
 
     def _learn_chain(self, real: Corpus) -> None:
         """Estimate the chain from expected counts of classes and transitions on real text, plus `smoothing`."""
-        if not self.smoothing > 0:
-            raise UsageError(f"smoothing is {self.smoothing}", hint="give a number above 0")
         usable = real.take([i for i, r in enumerate(self.unscored(real)) if r is None])
         if len(usable) < self.min_documents:
             raise FittingError(
@@ -130,8 +129,7 @@ class DocumentClasses(Critic[StateSequences], EvidenceMixin, FeatureReader, Devi
         if named is not None:
             named.device = self.device
             return named
-        arrays = getattr(self, "estimator_", None)
-        return self._from_parameters() if arrays is None else resource(Rebuilt, arrays)
+        return vars(self).get("estimator_") or self._from_parameters()
 
     def _from_parameters(self) -> Any:
         """The constructor's classifier; a name is resolved and called."""
@@ -159,7 +157,7 @@ class DocumentClasses(Critic[StateSequences], EvidenceMixin, FeatureReader, Devi
         k = len(state.texts("classes_", least=1, distinct=False))
         state.probabilities("start_", (k,))
         state.probabilities("move_", (k, k))
-        check_features(state)
+        self.check_features(state)
         for name, kind in (("classifier_", None), ("estimator_", SavedEstimator)):
             if name in vars(self):
                 state.component(name, kind)
@@ -182,7 +180,7 @@ class DocumentClasses(Critic[StateSequences], EvidenceMixin, FeatureReader, Devi
     def project(self, batch: Corpus) -> StateSequences:
         """Classify each piece of each document by its own text."""
         texts, offsets = self._pieces(batch)
-        inputs: Any = rows_of(self.reader(), Corpus.from_texts(texts)) if self.features else texts
+        inputs: Any = self.rows(Corpus.from_texts(texts)) if self.features else texts
         p = np.asarray(self._live().predict_proba(inputs), dtype=np.float64)
         if p.shape != (len(texts), len(self.classes_)):
             raise UsageError(
@@ -229,25 +227,22 @@ class DocumentClasses(Critic[StateSequences], EvidenceMixin, FeatureReader, Devi
         """
         check_fitted(self)
         params: dict[str, Any] = {}
-        state, live = fitted_state(self), self._live()
-        if isinstance(live, Estimator):
-            if not isinstance(self.classifier, str):
-                params = {
-                    "classifier": name_of(type(live), "classifier"),
-                    "classifier_options": live.get_params(deep=False),
-                }
-        elif not isinstance(self.classifier, str) or self.classifier_options or _is_sklearn(live):
-            params = {"classifier": self.classifier if isinstance(self.classifier, str) else ""}
+        state, live, named = fitted_state(self), self._live(), isinstance(self.classifier, str)
+        if "classifier_" in state and not named:
+            params = {
+                "classifier": name_of(type(live), "classifier"),
+                "classifier_options": live.get_params(deep=False),
+            }
+        elif not isinstance(live, Estimator) and (
+            not named or self.classifier_options or type(live).__module__.startswith(PACKAGE)
+        ):
+            params = {"classifier": self.classifier if named else ""}
             state["estimator_"] = SavedEstimator.of(live)
         save_named(self, folder, *(["features"] if self.features else []), state=state, **params)
 
 
 def _called(name: str, options: Mapping[str, Any]) -> Any:
     return resolve(name, "classifier")(**options)
-
-
-def _is_sklearn(classifier: Any) -> bool:
-    return type(classifier).__module__.startswith(PACKAGE)
 
 
 class SectionClasses(DocumentClasses):

@@ -6,30 +6,109 @@ environment and written nowhere.
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import json
 import os
 import random
+import threading
 import time
 import urllib.request
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
 
 from momus.arguments import arg
-from momus.errors import UsageError
-from momus.limits import Limits
+from momus.errors import MissingExtraError, UsageError
+from momus.limits import Limits, size_text
 from momus.numeric.ragged import offsets_of
 from momus.redact import HIDDEN, has_secret, redacted
 from momus.sequences import SequenceScores
 from momus.text.counting import counted
-from momus_adapters.language_models.connections import Connections, Failed
+from momus.version import extra
 
 RETRIED = {408, 409, 425, 429, 500, 502, 503, 504}
+
+
+class Failed(Exception):
+    """A request failed for good; the message gives the reason."""
+
+
+class Answer(NamedTuple):
+    """The answer of a server: status, headers by name, and content."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+class Connections:
+    """Connections that threads share; those of whole answers are kept for the next request.
+
+    HTTP libraries limit the time between two bytes: a server that drips headers or content keeps a client for ever.
+    Here requests run in an event loop, which cancels them at the deadline, wherever the answer has got to.
+
+    Parameters
+    ----------
+    headers
+        Sent with every request.
+    timeout
+        Seconds without a byte, or for a connection, after which a request fails.
+
+    Raises
+    ------
+    MissingExtraError
+        httpx is not installed.
+    """
+
+    def __init__(self, headers: Mapping[str, str], timeout: float) -> None:
+        try:
+            import httpx
+        except ImportError as error:
+            raise MissingExtraError("requests to servers need httpx", extra("http")) from error
+        self._client = httpx.AsyncClient(headers=dict(headers))
+        self._timeout = timeout
+        self._starting = threading.Lock()
+
+    @cached_property
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        """The event loop of all requests, in a thread that ends with the program."""
+        loop = asyncio.new_event_loop()
+        threading.Thread(target=loop.run_forever, daemon=True).start()
+        return loop
+
+    def post(self, address: str, body: Mapping[str, Any], limits: Limits) -> Answer:
+        """Send JSON, and return the answer.
+
+        Raises
+        ------
+        Failed
+            The answer was not complete in time, from the start of the request on, or is larger than allowed.
+        httpx.HTTPError
+            The connection failed.
+        """
+        with self._starting:
+            loop = self._loop
+        request = asyncio.wait_for(self._posted(address, body, limits), limits.answer_seconds)
+        try:
+            return asyncio.run_coroutine_threadsafe(request, loop).result()
+        except TimeoutError as error:
+            raise Failed(f"the answer took longer than {counted(limits.answer_seconds, 'second')}") from error
+
+    async def _posted(self, address: str, body: Mapping[str, Any], limits: Limits) -> Answer:
+        chunks, size, timeout = [], 0, min(self._timeout, limits.answer_seconds)
+        async with self._client.stream("POST", address, json=body, timeout=timeout) as answer:
+            async for chunk in answer.aiter_bytes():
+                chunks.append(chunk)
+                size += len(chunk)
+                if size > limits.answer:
+                    raise Failed(f"the answer is larger than {size_text(limits.answer)}")
+            return Answer(answer.status_code, answer.headers, b"".join(chunks))
 
 
 class OpenAIServer:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from momus.critic.tools import token_batches
 from momus.errors import UsageError
 from momus.numeric.devices import free_memory
 from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Ints
 from momus.sequences import Sequences, SequenceScores, StepModel
-from momus_adapters.language_models.windows import Piece, pieces
 from momus_adapters.transformers.encoder import load, quiet
 
 if TYPE_CHECKING:
@@ -32,6 +32,29 @@ CACHED = {"cpu": 1 << 14, "other": 1 << 18}
 LOGITS = {"cpu": 1 << 22, "other": 1 << 27}
 # bytes per logit: of scoring, in half and single precision with intermediate results; of sampling, in double precision
 SCORING, SAMPLING = 16, 48
+
+
+class Piece(NamedTuple):
+    """One window of a sequence: ``start … stop`` is read, ``scored … stop`` is scored."""
+
+    sequence: int
+    start: int
+    scored: int
+    stop: int
+
+
+def pieces(lengths: Ints, window: int) -> list[Piece]:
+    """Cut sequences into windows: every token is scored once, after the first window given at least half a window.
+
+    >>> [(p.start, p.scored, p.stop) for p in pieces(np.array([10]), 4)]
+    [(0, 0, 4), (2, 4, 6), (4, 6, 8), (6, 8, 10)]
+    """
+    out, step = list[Piece](), window - window // 2
+    for i, n in enumerate(lengths.tolist()):
+        out.append(Piece(i, 0, 0, min(n, window)))
+        stops = ((scored, min(n, scored + step)) for scored in range(window, n, step))
+        out += [Piece(i, stop - window, scored, stop) for scored, stop in stops]
+    return out
 
 
 class CausalNetwork(StepModel):

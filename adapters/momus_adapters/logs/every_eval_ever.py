@@ -8,12 +8,12 @@ Settings stand in the aggregate file beside it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Mapping
+from itertools import chain, islice
 from typing import ClassVar
 
 from momus.reading import Log, LogReader, LogRecords, Problem
-from momus_adapters.logs.fields import known, mapping, one_or_all, samples, value_at
+from momus_adapters.logs.fields import known, mapping, named, one_or_all, shaped, value_at
 
 REQUIRED = ("schema_version", "sample_id", "interaction_type", "input")
 OTHER = "they repeat the samples under other metrics"
@@ -34,37 +34,27 @@ class EveryEvalEverReader(LogReader):
     def read(self, log: Log, field: str | None) -> LogRecords:
         """Read a file of instances."""
         left_out: Counter[str] = Counter()
+        metrics: dict[str, object] = {}  # of each sample, the metric that stands first
+        repeats: Counter[str] = Counter()
+
+        def shape(_: int, value: Mapping[str, object]) -> object:
+            missing = [name for name in REQUIRED if name not in value]
+            if missing:
+                return Problem(f"no field {missing[0]!r}, which instances of Every Eval Ever have")
+            name = str(value["sample_id"])
+            metric = value.get("evaluation_result_id") or value.get("evaluation_name")
+            if metrics.setdefault(name, metric) != metric:
+                left_out[OTHER] += 1
+                return None
+            repeats[name] += 1
+            return named(value, name, _text(value, field), "" if repeats[name] == 1 else f"{name} ({repeats[name]})")
+
         aggregate = log.about(log.file_name.replace("_samples.jsonl", ".json").replace(".jsonl", ".json"))
         lines = log.json_lines()
-        first = next(lines, None)
-        instance = mapping(first[1]) if first is not None else {}
+        first = list(islice(lines, 1))
+        instance = mapping(first[0][1]) if first else {}
         task = str(instance.get("evaluation_name", ""))
-        records = _records(lines if first is None else chain([first], lines), field, left_out)
-        return LogRecords(records, _about(aggregate, instance, task), task, left_out)
-
-
-def _records(
-    lines: Iterable[tuple[int, object]], field: str | None, left_out: Counter[str]
-) -> Iterator[tuple[int, object]]:
-    """The record of each sample, without those of its other metrics."""
-    metrics: dict[str, object] = {}  # of each sample, the metric that stands first
-    repeats: Counter[str] = Counter()
-    for number, value in samples(lines):
-        if isinstance(value, Problem):
-            yield number, value
-            continue
-        missing = [name for name in REQUIRED if name not in value]
-        if missing:
-            yield number, Problem(f"no field {missing[0]!r}, which instances of Every Eval Ever have")
-            continue
-        name = str(value["sample_id"])
-        metric = value.get("evaluation_result_id") or value.get("evaluation_name")
-        if metrics.setdefault(name, metric) != metric:
-            left_out[OTHER] += 1
-            continue
-        repeats[name] += 1
-        id = name if repeats[name] == 1 else f"{name} ({repeats[name]})"
-        yield number, {**value, "id": id, "prompt_id": name, "text": _text(value, field)}
+        return LogRecords(shaped(chain(first, lines), shape), _about(aggregate, instance, task), task, left_out)
 
 
 def _text(instance: Mapping[str, object], field: str | None) -> object:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from momus.reading import Problem
 from momus.reading.fields import kind
@@ -70,14 +71,35 @@ def mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def samples(lines: Iterable[tuple[int, object]]) -> Iterator[tuple[int, Mapping[str, object] | Problem]]:
-    """The samples of a log with their positions; a `Problem` takes the place of a line that holds none.
+Shape = Callable[[int, Mapping[str, object]], object]
+"""Makes a record of a sample and its position: `named`, a `Problem`, or None to leave the sample out."""
 
-    >>> list(samples([(1, {"id": 1}), (2, [])]))
-    [(1, {'id': 1}), (2, Problem(reason='record is not an object (found list)'))]
+
+def shaped(lines: Iterable[tuple[int, object]], shape: Shape) -> Iterator[tuple[int, object]]:
+    """The records of the samples of a log with their positions; a `Problem` takes the place of what is no sample.
+
+    >>> list(shaped([(1, {"id": 1}), (2, [])], lambda number, sample: named(sample, "a", "x")))
+    [(1, {'id': 'a', 'prompt_id': 'a', 'text': 'x'}), (2, Problem(reason='record is not an object (found list)'))]
     """
     for number, value in lines:
-        if isinstance(value, Mapping | Problem):
+        if isinstance(value, Problem):
             yield number, value
-        else:
+        elif not isinstance(value, Mapping):
             yield number, Problem(f"record is not an object (found {kind(value)})")
+        elif (record := shape(number, value)) is not None:
+            yield number, record
+
+
+def named(sample: Mapping[str, object], name: str, text: object, id: str = "") -> Mapping[str, object]:
+    """A sample as a record of `momus.reading.LogRecords`; the name of the sample is that of its prompt."""
+    return {**sample, "id": id or name, "prompt_id": name, "text": text}
+
+
+def dated(file_name: str, prefix: str) -> tuple[str, str]:
+    """The task and the date in the name of a file that a harness wrote; both empty in any other name.
+
+    >>> dated("samples_qa_0_2026-11-22T14-35-56.885649.jsonl", "samples")
+    ('qa_0', '2026-11-22T14-35-56.885649')
+    """
+    match = re.fullmatch(rf"{prefix}_(.+)_(\d{{4}}-\d\d-\d\dT[\d.:-]+?)\.(?:jsonl.*|parquet)", file_name)
+    return (match[1], match[2]) if match else ("", "")

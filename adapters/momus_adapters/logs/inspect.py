@@ -14,7 +14,7 @@ from momus.limits import size_text
 from momus.reading import Log, LogReader, LogRecords, Problem
 from momus.reading.location import trusted
 from momus.version import extra
-from momus_adapters.logs.fields import known, one_or_all, value_at
+from momus_adapters.logs.fields import known, named, one_or_all, value_at
 
 SAMPLE = {"id", "epoch", "input", "choices", "target", "messages", "output", "scores", "metadata", "error"}
 """What is read of a sample; its events, attachments and store are not."""
@@ -98,9 +98,8 @@ def _records(
                     continue
                 seen.add(name)
             data = sample.model_dump(include=SAMPLE, mode="json", exclude_none=True)
-            several = epochs and field != "target"
-            id = f"{name} epoch {sample.epoch}" if several else name
-            yield number, {**data, "id": id, "prompt_id": name, "text": _text(sample, data, field)}
+            id = f"{name} epoch {sample.epoch}" if epochs and field != "target" else name
+            yield number, named(data, name, _text(sample, data, field), id)
 
 
 def _text(sample: Any, data: Mapping[str, object], field: str | None) -> object:

@@ -7,15 +7,13 @@ Each row is one sample, with the columns ``doc`` (``id``, ``query``, ``choices``
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 from momus.reading import Log, LogReader, LogRecords, Problem
 from momus.reading.location import shorten
-from momus_adapters.logs.fields import known, mapping, one_or_all, samples, value_at
+from momus_adapters.logs.fields import dated, known, mapping, named, one_or_all, shaped, value_at
 
-NAME = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+?)\.parquet")
 COLUMNS = ("doc", "model_response", "metric")
 
 
@@ -33,37 +31,23 @@ class LightevalReader(LogReader):
 
     def read(self, log: Log, field: str | None) -> LogRecords:
         """Read a file of details."""
-        match = NAME.fullmatch(log.file_name)
-        task, date = (match["task"], match["date"]) if match else ("", "")
-        return LogRecords(_records(log, field), _about(_results(log, date), task), task)
+        task, date = dated(log.file_name, "details")
 
+        def shape(number: int, row: Mapping[str, object]) -> object:
+            missing = [name for name in ("doc", "model_response") if not isinstance(row.get(name), Mapping)]
+            if missing:
+                raise log.error(
+                    f"no column {missing[0]!r} of structures, which details of lighteval 0.11 and later have",
+                    "write the details with a later version, or read the file itself, with --field for the text",
+                )
+            doc, texts = mapping(row["doc"]), mapping(row["model_response"]).get("text")
+            name = str(doc.get("id") if doc.get("id") not in (None, "") else number - 1)
+            if field is not None:
+                return named(row, name, _gold(doc) if field == "target" else value_at(row, field))
+            generated = [text for text in texts if text is not None] if isinstance(texts, list) else []
+            return named(row, name, one_or_all(generated, "generated text (the task scores given answers)"))
 
-def _records(log: Log, field: str | None) -> Iterator[tuple[int, object]]:
-    for number, row in samples(log.rows(COLUMNS)):
-        if isinstance(row, Problem):
-            yield number, row
-            continue
-        doc, response = row.get("doc"), row.get("model_response")
-        if not isinstance(doc, Mapping) or not isinstance(response, Mapping):
-            missing = next(name for name in COLUMNS if not isinstance(row.get(name), Mapping))
-            raise log.error(
-                f"no column {missing!r} of structures, which details of lighteval 0.11 and later have",
-                "write the details with a later version, or read the file itself, with --field for the text",
-            )
-        name = str(doc.get("id") if doc.get("id") not in (None, "") else number - 1)
-        if field == "target":
-            text = _gold(doc)
-        elif field is None:
-            text = one_or_all(_texts(response), "generated text (the task scores given answers)")
-        else:
-            text = value_at(row, field)
-        yield number, {**row, "id": name, "prompt_id": name, "text": text}
-
-
-def _texts(response: Mapping[str, object]) -> list[object]:
-    """The generations of a sample."""
-    texts = response.get("text")
-    return [text for text in texts if text is not None] if isinstance(texts, list) else []
+        return LogRecords(shaped(log.rows(COLUMNS), shape), _about(_results(log, date), task), task)
 
 
 def _gold(doc: Mapping[str, object]) -> object:

@@ -7,15 +7,13 @@ wrote: a list per request), ``filtered_resps`` (what a filter kept of it) and ``
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from momus.reading import Log, LogReader, LogRecords, Problem
-from momus_adapters.logs.fields import as_text, known, mapping, one_or_all, samples, settings, value_at
+from momus_adapters.logs.fields import as_text, dated, known, mapping, named, one_or_all, settings, shaped, value_at
 
-NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+?)\.jsonl.*")
 RESPONSES, FILTERED = "resps", "filtered_resps"
 OTHER = "they repeat the samples under other filters"
 
@@ -34,9 +32,8 @@ class LmEvalReader(LogReader):
 
     def read(self, log: Log, field: str | None) -> LogRecords:
         """Read a file of samples."""
-        match = NAME.fullmatch(log.file_name)
-        task = match["task"] if match else ""
-        results = log.about(f"results_{match['date']}.json") if match else {}
+        task, date = dated(log.file_name, "samples")
+        results = log.about(f"results_{date}.json") if date else {}
         left_out: Counter[str] = Counter()
         return LogRecords(_records(log, field or RESPONSES, left_out), _about(results, task), task, left_out)
 
@@ -45,13 +42,10 @@ def _records(log: Log, field: str, left_out: Counter[str]) -> Iterator[tuple[int
     """Yield the samples of one filter: of the one that is named, else of the only one, or the first."""
     path, _, chosen = field.partition(".") if field.startswith(f"{FILTERED}.") else (field, "", "")
     filters: dict[str, None] = {}
-    for number, sample in samples(log.json_lines()):
-        if isinstance(sample, Problem):
-            yield number, sample
-            continue
+
+    def shape(_: int, sample: Mapping[str, object]) -> object:
         if "doc_id" not in sample:
-            yield number, Problem("no field 'doc_id', which samples of lm-eval have")
-            continue
+            return Problem("no field 'doc_id', which samples of lm-eval have")
         name = str(sample.get("filter", ""))
         filters.setdefault(name)
         if path == FILTERED and not chosen and len(filters) > 1:
@@ -62,20 +56,16 @@ def _records(log: Log, field: str, left_out: Counter[str]) -> Iterator[tuple[int
             )
         if name != (chosen or next(iter(filters))):
             left_out[OTHER] += 1
-            continue
-        yield number, _record(sample, path)
+            return None
+        text = _responses(sample.get(path)) if path in (RESPONSES, FILTERED) else value_at(sample, path)
+        return named(sample, str(sample["doc_id"]), text)
+
+    yield from shaped(log.json_lines(), shape)
     if chosen and chosen not in filters:
         raise log.error(
             f"no sample was filtered by {chosen!r}",
             "the filters are " + (", ".join(filter(None, filters)) or "unnamed"),
         )
-
-
-def _record(sample: Mapping[str, object], path: str) -> Mapping[str, object]:
-    """A sample as a record of `momus.reading.LogRecords`."""
-    name = str(sample["doc_id"])
-    text = _responses(sample.get(path)) if path in (RESPONSES, FILTERED) else value_at(sample, path)
-    return {**sample, "id": name, "prompt_id": name, "text": text}
 
 
 def _responses(value: object) -> object:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from momus.reading.markup import Part, Parts, flowing
 from momus_adapters.markups import missing
 
@@ -36,62 +38,24 @@ def parts_of(text: str) -> list[Part]:
     if root is None:  # nothing but comments
         return []
     main = next((matches[0] for matches in map(root.xpath, MAIN) if len(matches) == 1), root)
-    walk = _Walk()
+    parts, pieces = Parts(), list[str]()
+    heading = skipped = pre = 0  # level of the open heading; elements that are open: left out, and preformatted
     for event, element in etree.iterwalk(main, events=("start", "end")):
-        if event == "start":
-            walk.start(element.tag, element.get("class") or "", element.text or "")
-        else:
-            walk.end(element.tag, "" if element is main else element.tail or "")
-    return walk.done()
-
-
-class _Walk:
-    """Text of elements as they begin and end; ``skipped`` counts the open elements that are left out."""
-
-    def __init__(self) -> None:
-        self.parts = Parts()
-        self.pieces: list[str] = []
-        self.heading = self.skipped = self.pre = 0
-
-    def start(self, tag: str, classes: str, text: str) -> None:
-        if self.skipped or tag in DROPPED or not MARKS.isdisjoint(classes.split()):
-            self.skipped += 1
-            return
-        if _heading(tag):
-            self.flush()
-            self.heading = _heading(tag)
-        elif tag == "br":
-            self.pieces.append("\n")
-        elif tag not in INLINE and not self.heading:
-            self.flush()
-        self.pre += tag == "pre"
-        self.add(text)
-
-    def end(self, tag: str, tail: str) -> None:
-        if self.skipped:
-            self.skipped -= 1
-        elif _heading(tag) == self.heading > 0:
-            self.parts.heading(self.heading, "".join(self.pieces))
-            self.pieces, self.heading = [], 0
-        elif tag not in INLINE and tag != "br" and not self.heading:
-            self.flush()
-        if not self.skipped:
-            self.pre -= tag == "pre"
-            self.add(tail)
-
-    def add(self, text: str) -> None:
-        self.pieces.append(text if self.pre else flowing(text.replace("\n", " ")))
-
-    def flush(self) -> None:
-        text = "".join(self.pieces)
-        self.parts.paragraph(f"\n{text}" if self.pre else text)
-        self.pieces = []
-
-    def done(self) -> list[Part]:
-        self.flush()
-        return self.parts.done()
-
-
-def _heading(tag: str) -> int:
-    """The level of a heading, 0 for other elements."""
-    return int(tag[1]) if len(tag) == 2 and tag[0] == "h" and tag[1] in "123456" else 0
+        tag, begins = element.tag, event == "start"
+        level = int(tag[1]) if re.fullmatch("h[1-6]", tag) else 0
+        if skipped or (begins and (tag in DROPPED or not MARKS.isdisjoint((element.get("class") or "").split()))):
+            skipped += 1 if begins else -1
+            if skipped:
+                continue
+        elif not begins and level == heading > 0:
+            parts.heading(heading, "".join(pieces))
+            pieces, heading = [], 0
+        elif (begins and level) or (tag not in INLINE and tag != "br" and not heading):
+            parts.paragraph(("\n" if pre else "") + "".join(pieces))
+            pieces, heading = [], level if begins else heading
+        pieces += ["\n"] * (begins and tag == "br")
+        pre += (1 if begins else -1) * (tag == "pre")
+        text = (element.text if begins else "" if element is main else element.tail) or ""
+        pieces.append(text if pre else flowing(text.replace("\n", " ")))
+    parts.paragraph("".join(pieces))
+    return parts.done()

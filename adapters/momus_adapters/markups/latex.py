@@ -42,44 +42,36 @@ def parts_of(text: str) -> list[Part]:
     words.add_context_category("momus", prepend=True, macros=shown)
     nodes, _, _ = latexwalker.LatexWalker(text, latex_context=markup, tolerant_parsing=True).get_latex_nodes()
     body = next((n.nodelist for n in nodes if getattr(n, "environmentname", None) == "document"), nodes)
-    reading = _Reading(latex2text.LatexNodes2Text(latex_context=words, keep_comments=False, strict_latex_spaces=False))
-    reading.read(body)
-    return reading.done()
+    plain = latex2text.LatexNodes2Text(latex_context=words, keep_comments=False, strict_latex_spaces=False)
+    parts, waiting = Parts(), list[Any]()
 
+    def text_of(nodes: Sequence[Any]) -> str:
+        return str(plain.nodelist_to_text([n for n in nodes if n is not None])).strip()
 
-class _Reading:
-    """Collects the nodes between headings, and turns them into text."""
+    def flush() -> None:
+        for paragraph in text_of(waiting).split("\n\n"):
+            parts.paragraph(paragraph)
+        waiting.clear()
 
-    def __init__(self, plain: Any) -> None:
-        self.plain, self.parts = plain, Parts()
-        self.nodes: list[Any] = []
-
-    def read(self, nodes: Sequence[Any]) -> None:
+    def read(nodes: Sequence[Any]) -> None:
+        """Turn the nodes between headings into paragraphs."""
         for node in nodes:
             macro, environment = getattr(node, "macroname", None), getattr(node, "environmentname", None)
             if macro in LEVELS:
-                self.flush()
-                self.parts.heading(LEVELS[macro], self.text([node.nodeargd.argnlist[-1]]))
+                flush()
+                parts.heading(LEVELS[macro], text_of([node.nodeargd.argnlist[-1]]))
             elif environment in HEADED:
-                self.flush()
-                self.parts.heading(LEVELS["section"], HEADED[environment])
-                self.parts.paragraph(self.text(node.nodelist))
+                flush()
+                parts.heading(LEVELS["section"], HEADED[environment])
+                parts.paragraph(text_of(node.nodelist))
             elif environment in VERBATIM:
-                self.flush()
-                self.parts.paragraph("\n" + _ENDS.sub("", node.latex_verbatim()))
+                flush()
+                parts.paragraph("\n" + _ENDS.sub("", node.latex_verbatim()))
             elif environment and any(getattr(n, "macroname", None) in LEVELS for n in node.nodelist or ()):
-                self.read(node.nodelist)  # sections within an environment, such as appendices
+                read(node.nodelist)  # sections within an environment, such as appendices
             elif environment not in DROPPED and macro not in WITHOUT_TEXT:
-                self.nodes.append(node)
+                waiting.append(node)
 
-    def text(self, nodes: Sequence[Any]) -> str:
-        return str(self.plain.nodelist_to_text([n for n in nodes if n is not None])).strip()
-
-    def flush(self) -> None:
-        for paragraph in self.text(self.nodes).split("\n\n"):
-            self.parts.paragraph(paragraph)
-        self.nodes = []
-
-    def done(self) -> list[Part]:
-        self.flush()
-        return self.parts.done()
+    read(body)
+    flush()
+    return parts.done()

@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from importlib.resources import files
 from math import log1p
-from typing import Any, NamedTuple
+from typing import Any
 
 from momus_adapters.persons.mentions import OBJECTS, SUBJECTS, Mention
 
@@ -144,11 +144,8 @@ def _role(token: Any) -> str:
     return "subject" if token.dep_ in SUBJECTS else "owner" if token.dep_ == "poss" else "other"
 
 
-class Candidates(NamedTuple):
-    """Entities that may be meant, and the features of each."""
-
-    numbers: list[int]
-    rows: list[Features]
+Candidates = dict[int, Features]
+"""Entities that may be meant, and the features of each."""
 
 
 def of_pronoun(known: Entities, m: Mention, speaker: int) -> Candidates:
@@ -156,34 +153,30 @@ def of_pronoun(known: Entities, m: Mention, speaker: int) -> Candidates:
     token, here = known.doc[m.head], known.sentence[m.head]
     barred = _barred(known, token)
     reflexive = token.lower_.endswith(("self", "selves"))
-    numbers: list[int] = []
-    rows: list[Features] = []
+    candidates: Candidates = {}
     for number, head in known.recent(m.head).items():
         e = known.all[number]
         # a subject is not the object of its verb, and the narrator is not “he” to himself
         if e.disagrees(m) or number in barred or (m.quote < 0 and (NARRATOR, "i") in e.nouns):
             continue
         gap, role, last = here - known.sentence[head], known.role.get(head, ""), known.by_head[head]
-        numbers.append(number)
-        rows.append(
-            {
-                "sentences since the last mention": gap,
-                "tens of tokens since": (m.head - head) / 10,
-                "last mention is a subject": role == "subject",
-                "last mention is an owner": role == "owner",
-                "gender agrees": e.gender == m.gender != "",
-                "log of the number of mentions": log1p(len(e.places)),
-                "both are subjects": role == "subject" and token.dep_ in SUBJECTS,
-                "speaker of this quotation": number == speaker >= 0,
-                "subject of a reflexive": reflexive and gap == 0 and role == "subject",
-                "last mention is a third-person pronoun": last.form in ("third", "plural"),
-                "last mention is a name": last.form == "name",
-                "mentioned once, by a noun": last.form == "noun" and len(e.places) == 1,
-                "only one of the two is in a quotation": (last.quote >= 0) != (m.quote >= 0),
-                "last mention is a first or second person": last.form in ("first", "second"),
-            }
-        )
-    return Candidates(numbers, rows)
+        candidates[number] = {
+            "sentences since the last mention": gap,
+            "tens of tokens since": (m.head - head) / 10,
+            "last mention is a subject": role == "subject",
+            "last mention is an owner": role == "owner",
+            "gender agrees": e.gender == m.gender != "",
+            "log of the number of mentions": log1p(len(e.places)),
+            "both are subjects": role == "subject" and token.dep_ in SUBJECTS,
+            "speaker of this quotation": number == speaker >= 0,
+            "subject of a reflexive": reflexive and gap == 0 and role == "subject",
+            "last mention is a third-person pronoun": last.form in ("third", "plural"),
+            "last mention is a name": last.form == "name",
+            "mentioned once, by a noun": last.form == "noun" and len(e.places) == 1,
+            "only one of the two is in a quotation": (last.quote >= 0) != (m.quote >= 0),
+            "last mention is a first or second person": last.form in ("first", "second"),
+        }
+    return candidates
 
 
 def of_noun(known: Entities, m: Mention, key: NounKey) -> Candidates:
@@ -193,9 +186,8 @@ def of_noun(known: Entities, m: Mention, key: NounKey) -> Candidates:
     recent = known.recent(m.head)
     same_noun = [n for n in known.known(key) if known.before(n, m.head) >= 0]
     newest = max(same_noun, key=lambda n: known.before(n, m.head), default=NEW)
-    numbers = [NEW]
     new = {"indefinite": indefinite, "definite": definite, "owned": owned, "plural": m.plural}
-    rows: list[Features] = [{"new": 1, **{f"new, {kind}": value for kind, value in new.items()}}]
+    candidates: Candidates = {NEW: {"new": 1, **{f"new, {kind}": value for kind, value in new.items()}}}
     for number in sorted({*recent, *same_noun[-1:], newest} - {NEW, owner}):
         e = known.all[number]
         if e.disagrees(m):
@@ -204,31 +196,28 @@ def of_noun(known: Entities, m: Mention, key: NounKey) -> Candidates:
         last = known.by_head[head]
         same = key in e.nouns
         kin = same or any(n == noun for _, n in e.nouns)
-        numbers.append(number)
-        rows.append(
-            {
-                "same noun, indefinite": same and indefinite,
-                "same noun, definite": same and definite,
-                "same noun, same owner": same and owned,
-                "same noun, bare": same and not (indefinite or definite or owned),
-                "same noun, other owner": kin and not same,
-                "other noun, not indefinite": not kin and not indefinite,
-                "other noun, “the man” or the like": not kin and definite and noun in GENERIC,
-                "has a name, other noun": not kin and bool(e.words),
-                "gender agrees": e.gender == m.gender != "",
-                "log of sentences since the last mention": log1p(here - known.sentence[head]),
-                "mentioned in the last sentences": number in recent,
-                "only one of the two is in a quotation": (last.quote >= 0) != (m.quote >= 0),
-                "the last one of this noun": number == newest,
-            }
-        )
-    return Candidates(numbers, rows)
+        candidates[number] = {
+            "same noun, indefinite": same and indefinite,
+            "same noun, definite": same and definite,
+            "same noun, same owner": same and owned,
+            "same noun, bare": same and not (indefinite or definite or owned),
+            "same noun, other owner": kin and not same,
+            "other noun, not indefinite": not kin and not indefinite,
+            "other noun, “the man” or the like": not kin and definite and noun in GENERIC,
+            "has a name, other noun": not kin and bool(e.words),
+            "gender agrees": e.gender == m.gender != "",
+            "log of sentences since the last mention": log1p(here - known.sentence[head]),
+            "mentioned in the last sentences": number in recent,
+            "only one of the two is in a quotation": (last.quote >= 0) != (m.quote >= 0),
+            "the last one of this noun": number == newest,
+        }
+    return candidates
 
 
 def best(weights: dict[str, float], candidates: Candidates) -> int | None:
     """The candidate of the highest score, the first of equal ones; None without candidates."""
-    scores = [sum(w * row.get(name, 0.0) for name, w in weights.items()) for row in candidates.rows]
-    return candidates.numbers[max(range(len(scores)), key=scores.__getitem__)] if scores else None
+    scores = {n: sum(w * row.get(name, 0.0) for name, w in weights.items()) for n, row in candidates.items()}
+    return max(scores, key=scores.__getitem__, default=None)
 
 
 def _barred(known: Entities, token: Any) -> set[int]:

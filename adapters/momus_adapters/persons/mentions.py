@@ -34,6 +34,14 @@ _GENDER = {
     **dict.fromkeys(LISTS["women"], "f"),
     **dict.fromkeys(LISTS["men"], "m"),
 }
+PRONOUNS = {
+    **dict.fromkeys((*SECOND, *LISTS["thou"]), ("second", "")),
+    **dict.fromkeys(FIRST, ("first", "")),
+    **dict.fromkeys(PLURAL, ("plural", "")),
+    **dict.fromkeys(FEMALE, ("third", "f")),
+    **dict.fromkeys(MALE, ("third", "m")),
+}
+"""Form and gender of each pronoun."""
 SUBJECTS = frozenset(["nsubj", "nsubjpass"])
 LABELS = {
     "PERSON": 1.0,
@@ -67,19 +75,6 @@ def gender_of(noun: str) -> str | None:
     if noun.endswith("woman"):
         return "f"
     return "" if noun.endswith("women") or (noun.endswith("s") and noun[:-1] in _GENDER) else None
-
-
-def name_spans(doc: Any) -> list[tuple[int, int]]:
-    """Token spans of the names of persons, title included, in text order; none overlap."""
-    capitals = [token for token in doc if token.text[:1].isupper()]
-    known = _persons(doc, capitals)
-    spans: list[tuple[int, int]] = []
-    floor = 0
-    for token in capitals:
-        if token.i >= floor and (end := _run(doc, token.i, known)):
-            spans.append((_left(doc, token.i, end, floor), end))
-            floor = end
-    return spans
 
 
 def title_of(token: Any) -> str:
@@ -146,14 +141,12 @@ def _run(doc: Any, start: int, known: set[str]) -> int:
     return end if end > first else 0
 
 
-def _modifies(token: Any, start: int, end: int) -> bool:
-    return token.dep_ in ("amod", "det") and start <= token.head.i < end
-
-
 def _left(doc: Any, start: int, end: int, floor: int) -> int:
     """Start of a name with its adjectives and determiner: "poor Giotto", "the Mem Sahib"."""
     left = start
-    while left > floor and doc[left - 1].lower_ not in UNBOUND and _modifies(doc[left - 1], start, end):
+    while left > floor and (before := doc[left - 1]).lower_ not in UNBOUND:
+        if before.dep_ not in ("amod", "det") or not start <= before.head.i < end:
+            break
         left -= 1
     return left
 
@@ -226,9 +219,8 @@ def find(doc: Any, inside: list[int]) -> list[Mention]:
         word = token.lower_
         if token.i in taken:
             continue
-        pronoun = _pronoun(word)
-        if pronoun is not None and (word != "mine" or token.tag_.startswith("PRP")):
-            form, gender = pronoun
+        if word in PRONOUNS and (word != "mine" or token.tag_.startswith("PRP")):
+            form, gender = PRONOUNS[word]
             mentions.append(Mention(token.i, token.i + 1, token.i, form, gender, form == "plural", (word,)))
         elif (noun_gender := gender_of(word)) is not None and _is_noun(doc, token):
             mentions.append(_noun(doc, token, noun_gender))
@@ -254,19 +246,6 @@ def _is_address(doc: Any, m: Mention) -> bool:
     return bool(before and after and plain and doc[m.head].dep_ not in SUBJECTS)
 
 
-def _pronoun(word: str) -> tuple[str, str] | None:
-    """Form and gender of a pronoun, None for any other word."""
-    if word in MALE:
-        return "third", "m"
-    if word in FEMALE:
-        return "third", "f"
-    if word in PLURAL:
-        return "plural", ""
-    if word in FIRST:
-        return "first", ""
-    return ("second", "") if word in SECOND or word in LISTS["thou"] else None
-
-
 def _noun(doc: Any, token: Any, gender: str) -> Mention:
     """The noun phrase of a token, from its left edge to the end of the phrases and relative clauses that follow."""
     left = token.left_edge.i
@@ -287,13 +266,19 @@ def _noun(doc: Any, token: Any, gender: str) -> Mention:
 
 
 def _names(doc: Any) -> list[Mention]:
-    """Mentions by name, with the title and the parts of each."""
-    mentions = []
-    for start, end in name_spans(doc):
-        first = start
+    """Mentions by name, with the title and the parts of each, in text order; none overlap."""
+    capitals = [token for token in doc if token.text[:1].isupper()]
+    known = _persons(doc, capitals)
+    mentions: list[Mention] = []
+    floor = 0
+    for token in capitals:
+        if token.i < floor or not (end := _run(doc, token.i, known)):
+            continue
+        start = first = _left(doc, token.i, end, floor)
         while first < end - 1 and (title_of(doc[first]) or doc[first].dep_ in ("amod", "det")):
             first += 1
         title = title_of(doc[first - 1]) if first > start else ""
         words = tuple(doc[i].lower_ for i in range(first, end))
         mentions.append(Mention(start, end, end - 1, "name", TITLES.get(title, ""), False, words, title))
+        floor = end
     return mentions

@@ -45,25 +45,19 @@ class SpacyPersons(Estimator):
     def resolve(self, batch: Corpus) -> list[Resolved]:
         """Detect and link mentions, document by document."""
         nlp = resource(load_pipeline, self.model)
-        return [resolve_text(nlp, document.text) for document in batch]
+        return [_resolved(parse(nlp, document.text)) for document in batch]
 
 
-def resolve_text(nlp: Any, text: str) -> Resolved:
-    """Detect and link the mentions of one text."""
-    doc = parse(nlp, text)
-    return Resolved.of([], [], []) if doc is None else resolve_doc(doc)
-
-
-def resolve_doc(doc: Any) -> Resolved:
-    """Detect and link the mentions of a parsed text."""
+def _resolved(doc: Any) -> Resolved:
+    """Detect and link the mentions of a parsed text; None is an empty one."""
+    if doc is None:
+        return Resolved.of([], [], [])
     inside, quotes = quotations(doc)
     mentions = find(doc, inside)
     linker = Linker(doc, mentions, quotes)
     linker.run()
-    rows = []
-    for m in mentions:
-        last = doc[m.end - 1]
-        rows.append((doc[m.start].idx, last.idx + len(last.text), m.entity))
+    lasts = [doc[m.end - 1] for m in mentions]
+    rows = [(doc[m.start].idx, t.idx + len(t.text), m.entity) for m, t in zip(mentions, lasts, strict=True)]
     sentences = [s.start_char for s in doc.sents if not s.text.isspace()]
     return Resolved.of(rows, sentences, range(len(linker.known.all)))
 

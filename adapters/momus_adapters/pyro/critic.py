@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
+import pyro
 import torch
 
 from momus.critic import (
@@ -16,7 +17,6 @@ from momus.critic import (
     EvidenceMixin,
     LogPrior,
     Note,
-    Pooled,
     Reporting,
     Rows,
     Statistic,
@@ -24,18 +24,29 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, ReadingMixin, is_fitted
-from momus.errors import UsageError
+from momus.errors import FittingError, UsageError
 from momus.estimator import parametrized
-from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
+from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
 from momus.text.tokens import Tokenizer
-from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
-from momus_adapters.pyro.programs import Programs, arrays_of, global_values, numerics, shape_of, tensors_of, train
+from momus_adapters.features import BAG, FeatureReader, Features
+from momus_adapters.pyro.programs import (
+    TYPES,
+    Programs,
+    arrays_of,
+    global_values,
+    numerics,
+    shape_of,
+    tensors_of,
+    train,
+)
 from momus_adapters.pyro.sampling import Draw, Sampler
 from momus_adapters.saved import Tensors, save_named
 
 Program = str | Callable[..., Any]
+Count = Annotated[int, Range(1)]
 LARGEST = 2**31
 """Bound on sizes and on numbers of plates in a saved critic."""
 
@@ -142,14 +153,14 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
     guide_options: dict[str, Any] | None = None
     feature_options: dict[str, Any] | None = None
     plate: str = "documents"
-    expectation: str = "guide"
-    draws: int = 32
-    steps: int = 2000
-    batch: int = 64
+    expectation: Annotated[str, OneOf("guide", "importance")] = "guide"
+    draws: Count = 32
+    steps: Count = 2000
+    batch: Count = 64
     rate: float = 0.01
     decay: float = 0.1
-    particles: int = 1
-    precision: str = "float64"
+    particles: Count = 1
+    precision: Annotated[str, OneOf(*TYPES)] = "float64"
     seed: int = 0
 
     @property
@@ -166,7 +177,7 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        check_features(state)
+        self.check_features(state)
         shape = state.value("shape_")
         whole = isinstance(shape, list) and all(type(n) is int and 0 <= n < LARGEST for n in shape)
         state.require(whole, "shape_", "a list of sizes")
@@ -174,16 +185,9 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
         state.array("curve_", (None,))
         state.texts("sites_", least=1)
         state.flag("exact_")
-        for name in ("parameters_", "globals_", "weights_"):
-            # buffers of networks may hold −∞, as masks do
-            state.component(name, Tensors).check_values(state, name, infinite=name == "weights_")
-
-    def _check(self) -> None:
-        if self.expectation not in ("guide", "importance"):
-            raise UsageError(f"expectation is {self.expectation!r}", hint="choose one of guide, importance")
-        for name in ("draws", "steps", "batch", "particles"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}", hint="give at least 1")
+        state.component("weights_", Tensors)  # buffers of networks may hold −∞, as masks do
+        for name in ("parameters_", "globals_"):
+            state.component(name, Tensors).check_finite(state, name)
 
     def fit(self, real: Corpus) -> Self:
         """Fit the features, then the model and the guide by SVI.
@@ -195,19 +199,25 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
         FittingError
             Fewer than two documents have features, or the ELBO is no longer finite.
         """
-        self._check()
-        features = self.fit_reader(real)
-        rows = rows_of(features, usable_of(features, real, 2))
+        self.fit_reader(real)
+        usable = [i for i, reason in enumerate(self.unscored(real)) if reason is None]
+        if len(usable) < 2:
+            raise FittingError(
+                f"{len(usable)} of {counted(len(real), 'document')} of {real.name!r} have features",
+                hint="give more real text",
+            )
+        rows = self.rows(real.take(usable))
         self.shape_ = list(rows.shape[1:])
         with numerics(self.precision, self.device):
             torch.manual_seed(self.seed)
-            programs = self._programs(rows)
+            programs = Programs.of(self, rows)
             x = torch.as_tensor(rows, dtype=torch.get_default_dtype(), device=self.device)
             self.plates_, _ = shape_of(programs, x)
-            settings = (self.steps, self.batch, self.rate, self.decay, self.particles, self.seed)
-            self.curve_ = train(programs, x, *settings)
+            self.curve_ = train(programs, x, self)
             self.globals_ = Tensors.of(arrays_of(global_values(programs, x, self.plate)))
-            self._store(programs)
+            parameters = dict(pyro.get_param_store().items())
+            programs.check_networks(list(parameters))
+            self.parameters_, self.weights_ = Tensors.of(arrays_of(parameters)), Tensors.of(programs.weights())
         with numerics(self.precision, self.device):
             sampler = self._sampler()
             self.sites_ = list(sampler.draw(x[:2], torch.arange(2, device=self.device), 1).sites)
@@ -216,31 +226,19 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
             raise UsageError("expectation is 'importance', but the guide draws no site", hint="use 'guide'")
         return self
 
-    def _programs(self, rows: Floats | None = None) -> Programs:
-        options = (self.model_options, self.guide_options)
-        return Programs.of(self.model, self.guide, options, np.zeros((0, *self.shape_)) if rows is None else rows)
-
-    def _store(self, programs: Programs) -> None:
-        import pyro
-
-        store = pyro.get_param_store()
-        programs.check_networks(list(store))
-        self.parameters_ = Tensors.of(arrays_of(dict(store.items())))
-        self.weights_ = Tensors.of(programs.weights())
-
     def _sampler(self) -> Sampler:
-        programs = self._programs()
+        programs = Programs.of(self, np.zeros((0, *self.shape_)))
         programs.restore(self.weights_.arrays())
         parameters, fixed = (tensors_of(p.arrays(), self.device) for p in (self.parameters_, self.globals_))
         return Sampler(programs, parameters, fixed, self.plate, self.seed, self.plates_)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Return the reason for each document that has no features."""
-        return unscored_of(self.reader(), batch)
+        return self.without_features(batch)
 
     def project(self, batch: Corpus) -> PyroDraws:
         """Draw from the guide, S times for each document, and score the draws under the model."""
-        rows = rows_of(self.reader(), batch)
+        rows = self.rows(batch)
         keys = torch.from_numpy(batch.hashes.astype(np.uint64).view(np.int64).copy())
         count = 1 if self.exact_ else self.draws
         with torch.no_grad(), numerics(self.precision, self.device):
@@ -273,15 +271,6 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
             )
             for n in several
         )
-
-    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Table of the Latent NLL of each site in real and in generated text."""
-        means = [{k: float(a[0] / a[1]) if a[1] else 0.0 for k, a in s.arrays.items()} for s in (real, generated)]
-        rows = [(n, a := means[0][f"site_{n}"], b := means[1][f"site_{n}"], b - a) for n in self.sites_]
-        rows.sort(key=lambda row: -abs(row[3]))
-        title = "Latent NLL of each sample site, in nats per document"
-        note = f"{real.documents:,} real and {generated.documents:,} generated documents; sites ordered by difference."
-        return [Table("pyro-sites", title, ("site", "real", "generated", "difference"), rows, note=note)]
 
     def notes(self) -> list[Note]:
         """The final ELBO, and how expectations are computed."""

@@ -48,15 +48,7 @@ def documents(x: Tensor, size: int, dim: int = -1, name: str = "documents") -> A
 
 @contextmanager
 def numerics(precision: str, device: str) -> Iterator[None]:
-    """Run programs with a separate parameter store, on a device, in a precision; restore torch's generators.
-
-    Raises
-    ------
-    UsageError
-        The precision is unknown.
-    """
-    if precision not in TYPES:
-        raise UsageError(f"precision is {precision!r}", hint=f"choose one of {', '.join(TYPES)}")
+    """Run programs with a separate parameter store, on a device, in a precision; restore torch's generators."""
     before = torch.get_default_dtype()
     cuda = [torch.device(device).index or 0] if device.startswith("cuda") else []
     torch.set_default_dtype(TYPES[precision])
@@ -112,30 +104,26 @@ class Programs:
     guide: Callable[[Tensor, int], Any]
 
     @classmethod
-    def of(
-        cls,
-        model: str | Callable[..., Any],
-        guide: str | Callable[..., Any],
-        options: tuple[Mapping[str, Any] | None, Mapping[str, Any] | None],
-        rows: Floats,
-    ) -> Programs:
-        """Resolve both; instantiate classes, and bind the options of functions.
+    def of(cls, critic: Any, rows: Floats) -> Programs:
+        """Resolve those of a critic; instantiate classes, and bind the options of functions.
 
         Raises
         ------
         UsageError
             One cannot be imported, or does not accept its options.
         """
-        roles = zip(("model", "guide"), (model, guide), options, strict=True)
-        return cls(*(_callable(resolve(program, role), role, dict(kw or {}), rows) for role, program, kw in roles))
+        named = ((role, getattr(critic, role), getattr(critic, f"{role}_options") or {}) for role in ("model", "guide"))
+        return cls(*(_callable(role, program, options, rows) for role, program, options in named))
+
+    @property
+    def networks(self) -> dict[str, torch.nn.Module]:
+        """The programs that are torch modules, by role."""
+        return {role: p for role, p in vars(self).items() if isinstance(p, torch.nn.Module)}
 
     def weights(self) -> Arrays:
         """Parameters and buffers of the programs that are torch modules."""
-        weights: Arrays = {}
-        for role, program in (("model", self.model), ("guide", self.guide)):
-            if isinstance(program, torch.nn.Module):
-                weights |= {f"{role}/{k}": v.detach().cpu().numpy().copy() for k, v in program.state_dict().items()}
-        return weights
+        state = {f"{role}/{k}": v for role, p in self.networks.items() for k, v in p.state_dict().items()}
+        return arrays_of(state)
 
     def restore(self, weights: Mapping[str, NDArray[Any]]) -> None:
         """Load the result of `weights`, and switch to evaluation mode.
@@ -145,17 +133,16 @@ class Programs:
         StoreError
             The weights are those of another network.
         """
-        for role, program in (("model", self.model), ("guide", self.guide)):
-            if isinstance(program, torch.nn.Module):
-                state = {k.split("/", 1)[1]: torch.as_tensor(v) for k, v in weights.items() if k.startswith(role + "/")}
-                try:
-                    program.load_state_dict(state)
-                except RuntimeError as error:  # names or shapes of another network
-                    raise StoreError(
-                        f"the saved weights are not those of the {role}: {str(error).strip().splitlines()[-1].strip()}",
-                        hint="the saved critic is damaged, or its program has changed: fit and save it again",
-                    ) from error
-                program.eval()
+        for role, network in self.networks.items():
+            state = {k.split("/", 1)[1]: torch.as_tensor(v) for k, v in weights.items() if k.startswith(role + "/")}
+            try:
+                network.load_state_dict(state)
+            except RuntimeError as error:  # names or shapes of another network
+                raise StoreError(
+                    f"the saved weights are not those of the {role}: {str(error).strip().splitlines()[-1].strip()}",
+                    hint="the saved critic is damaged, or its program has changed: fit and save it again",
+                ) from error
+            network.eval()
 
     def check_networks(self, names: list[str]) -> None:
         """Refuse networks outside of the programs, since two critics would share their weights.
@@ -165,17 +152,16 @@ class Programs:
         UsageError
             A function registers a network with ``pyro.module``.
         """
-        networks = sorted({n.split("$$$")[0] for n in names if "$$$" in n})
-        if networks and not any(isinstance(p, torch.nn.Module) for p in (self.model, self.guide)):
+        registered = sorted(n.split("$$$")[0] for n in names if "$$$" in n)
+        if registered and not self.networks:
             raise UsageError(
-                f"network {networks[0]!r} is registered by a function: every fit would continue from the one before",
+                f"network {registered[0]!r} is registered by a function: every fit would continue from the one before",
                 hint="write the program as a class of torch.nn.Module or PyroModule that constructs its networks",
             )
 
 
-def _callable(
-    program: Callable[..., Any], role: str, options: dict[str, Any], rows: Floats
-) -> Callable[[Tensor, int], Any]:
+def _callable(role: str, named: Any, options: Mapping[str, Any], rows: Floats) -> Callable[[Tensor, int], Any]:
+    program = resolve(named, role)
     try:
         if not isinstance(program, type):
             return functools.partial(program, **options) if options else program
@@ -186,9 +172,8 @@ def _callable(
         accepted = inspect.signature(program).parameters
         offered = {"shape": rows.shape[1:], "rows": rows}
         module: Any = program(**{**{k: v for k, v in offered.items() if k in accepted}, **options})
-        if isinstance(module, torch.nn.Module):
-            for parameter in module.parameters():  # otherwise Pyro's store trains a copy, and the network never changes
-                parameter.data = parameter.data.contiguous()
+        for parameter in module.parameters():  # otherwise Pyro's store trains a copy, and the network never changes
+            parameter.data = parameter.data.contiguous()
         return module  # type: ignore[no-any-return]
     except TypeError as error:
         raise UsageError(f"{role} {program!r} cannot be constructed: {error}", hint=f"see {role}_options") from error
@@ -204,6 +189,17 @@ def tensors_of(values: Mapping[str, NDArray[Any]], device: str) -> dict[str, Ten
     kind = torch.get_default_dtype()
     tensors = {k: torch.as_tensor(v, device=device) for k, v in values.items()}
     return {k: v.to(kind) if v.is_floating_point() else v for k, v in tensors.items()}
+
+
+def latent_sites(trace: Any) -> dict[str, Any]:
+    """The sample sites of a trace that are neither observed nor auxiliary."""
+    sites = ((name, site) for name, site in trace.nodes.items() if site["type"] == "sample")
+    return {name: site for name, site in sites if not site["is_observed"] and not site_is_subsample(site)}
+
+
+def plate_dim(site: Any, plate: str) -> int:
+    """The batch dimension of the documents, a negative number; 0 if the site is outside of their plate."""
+    return next((int(f.dim) for f in site["cond_indep_stack"] if f.name == plate), 0)
 
 
 GLOBAL_DRAWS = 200
@@ -226,9 +222,7 @@ def shape_of(programs: Programs, x: Tensor) -> tuple[int, bool]:
     return plates, any(t is guide and s["infer"].get("enumerate") == "parallel" for t, s in sites)
 
 
-def train(
-    programs: Programs, x: Tensor, steps: int, batch: int, rate: float, decay: float, particles: int, seed: int
-) -> Floats:
+def train(programs: Programs, x: Tensor, critic: Any) -> Floats:
     """Maximise the ELBO with ADAM; the parameters stay in Pyro's store.
 
     Returns
@@ -242,20 +236,20 @@ def train(
     UsageError
         A program fails on a batch.
     """
-    size = len(x)
-    rng = np.random.default_rng(seed)
+    size, steps = len(x), critic.steps
+    rng = np.random.default_rng(critic.seed)
     plates, enumerates = shape_of(programs, x)
     elbo = infer.TraceEnum_ELBO if enumerates else infer.Trace_ELBO
-    loss = elbo(num_particles=particles, max_plate_nesting=plates, vectorize_particles=False)
+    loss = elbo(num_particles=critic.particles, max_plate_nesting=plates, vectorize_particles=False)
     scaled = [poutine.scale(p, 1 / size) for p in (programs.model, programs.guide)]
-    schedule = optim.ClippedAdam({"lr": rate, "lrd": decay ** (1 / max(steps, 1))})
+    schedule = optim.ClippedAdam({"lr": critic.rate, "lrd": critic.decay ** (1 / steps)})
     svi: Any = infer.SVI(*scaled, schedule, loss)
     curve, order = [], np.zeros(0, dtype=np.int64)  # order: rows of this epoch that are still to be used
     with stage("SVI", steps) as advance:
         for step in range(steps):
-            if len(order) < min(batch, size):
+            if len(order) < min(critic.batch, size):
                 order = rng.permutation(size)
-            rows, order = order[:batch], order[batch:]
+            rows, order = order[: critic.batch], order[critic.batch :]
             with foreign(f"at step {step + 1} of SVI"):
                 value = -float(svi.step(x[torch.as_tensor(rows)], size))
             if not np.isfinite(value):
@@ -278,14 +272,7 @@ def global_values(programs: Programs, x: Tensor, plate: str) -> dict[str, Tensor
     with torch.no_grad(), foreign("on one document"):
         for number in range(GLOBAL_DRAWS):
             trace = poutine.trace(programs.guide).get_trace(x[:1], 1)
-            sites = {
-                n: s
-                for n, s in trace.nodes.items()
-                if s["type"] == "sample"
-                and not s["is_observed"]
-                and not site_is_subsample(s)
-                and all(f.name != plate for f in s["cond_indep_stack"])
-            }
+            sites = {n: s for n, s in latent_sites(trace).items() if not plate_dim(s, plate)}
             if not sites:
                 break
             for name, site in sites.items():

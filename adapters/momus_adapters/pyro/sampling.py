@@ -8,13 +8,12 @@ from typing import Any
 
 import torch
 from pyro import poutine
-from pyro.poutine.util import site_is_subsample
 from torch import Tensor
 
 from momus.errors import UsageError
 from momus.numeric.draws import hashed
 from momus_adapters.pyro.keyed import Keyed
-from momus_adapters.pyro.programs import Given, Programs, Unkeyed, foreign
+from momus_adapters.pyro.programs import Given, Programs, Unkeyed, foreign, latent_sites, plate_dim
 
 MOST_ROWS, MOST_NUMBERS = 1 << 14, 1 << 23
 """Maximum number of rows (draws) scored at once, and of numbers in them."""
@@ -115,17 +114,8 @@ def _concatenated(draws: list[Draw]) -> Draw:
 
 
 def _latent(trace: Any, plate: str) -> dict[str, Any]:
-    """Sites of the plate that are neither observed nor auxiliary."""
-    return {
-        name: site
-        for name, site in trace.nodes.items()
-        if site["type"] == "sample" and not site["is_observed"] and not site_is_subsample(site) and _dim(site, plate)
-    }
-
-
-def _dim(site: Any, plate: str) -> int:
-    """The batch dimension of the documents; 0 if the site is outside of their plate."""
-    return next((int(f.dim) for f in site["cond_indep_stack"] if f.name == plate), 0)
+    """The latent sites of the plate."""
+    return {name: site for name, site in latent_sites(trace).items() if plate_dim(site, plate)}
 
 
 def _log_prob(site: Any) -> Tensor:
@@ -152,12 +142,12 @@ def _scored(model: Any, guide: Any, plate: str, size: int) -> Draw:
     enumerated = {s["infer"]["_enumerate_dim"]: n for n, s in posterior.items() if "_enumerate_dim" in s["infer"]}
 
     def expected(site: Any, value: Tensor) -> Tensor:
-        return per_document(marginal(value, log_q, enumerated), _dim(site, plate), size)
+        return per_document(marginal(value, log_q, enumerated), plate_dim(site, plate), size)
 
     zero = torch.zeros(size)
-    observed = [s for s in model.nodes.values() if s["type"] == "sample" and s["is_observed"] and _dim(s, plate)]
+    observed = [s for s in model.nodes.values() if s["type"] == "sample" and s["is_observed"] and plate_dim(s, plate)]
     values = [
-        _flat(s["value"], len(s["fn"].event_shape) - _dim(s, plate), size)
+        _flat(s["value"], len(s["fn"].event_shape) - plate_dim(s, plate), size)
         for s in posterior.values()
         if "_enumerate_dim" not in s["infer"]
     ]

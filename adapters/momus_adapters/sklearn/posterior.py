@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from momus.critic import resource
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
 from momus.errors import FittingError, UsageError
@@ -15,7 +14,7 @@ from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
-from momus_adapters.saved import PACKAGE, Rebuilt, SavedEstimator, resolve
+from momus_adapters.saved import PACKAGE, SavedEstimator, resolve
 
 
 @parametrized
@@ -108,9 +107,8 @@ class SklearnPosterior(CalibratedPosterior):
         return SavedEstimator()
 
     def _logits(self, texts: list[str]) -> Floats:
-        built = resource(Rebuilt, self.estimator_)
         p = np.full((len(texts), self.states_), 1e-6)  # the classifier knows only the types of its training sections
-        p[:, np.asarray(built.classes_, dtype=np.int64)] += built.predict_proba(texts)
+        p[:, np.asarray(self.estimator_.classes_, dtype=np.int64)] += self.estimator_.predict_proba(texts)
         return np.asarray(np.log(p / p.sum(axis=1, keepdims=True)))
 
     def predict(self, batch: Corpus) -> Floats:

@@ -8,20 +8,14 @@ name of the model, not its weights.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from momus.critic.tools import resource
-from momus.estimator import Estimator, parametrized
+from momus.estimator import Estimator, check_params, parametrized
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats
 from momus.parameters import Range
-from momus_adapters.transformers.encoder import Count, Precision, class_logits, encoder, tokenize
-
-
-def class_names(network: Any) -> list[str]:
-    """Names of the classes, from the network's configuration."""
-    labels = network.config.id2label
-    return [str(labels[i]) for i in range(len(labels))]
+from momus_adapters.transformers.encoder import Count, Encoder, Precision, tokenize
 
 
 @parametrized
@@ -50,17 +44,19 @@ class TransformersClassifier(Estimator):
     temperature: Annotated[float, Range(0, 10**6, above=True)] = 1.0
     precision: Precision = "auto"
 
-    def _loaded(self) -> tuple[Any, Any]:
-        """The network and its tokenizer."""
-        return resource(encoder, "AutoModelForSequenceClassification", self.model, self.device, self.precision)
+    def _loaded(self) -> Encoder:
+        check_params(self)
+        kind = "AutoModelForSequenceClassification"
+        return resource(Encoder.load, kind, self.model, self.device, self.precision)
 
     @property
     def classes_(self) -> list[str]:
         """Names of the classes, from the model's configuration."""
-        return class_names(self._loaded()[0])
+        labels = self._loaded().network.config.id2label
+        return [str(labels[i]) for i in range(len(labels))]
 
     def predict_proba(self, texts: Sequence[str]) -> Floats:
         """Class probabilities, float array (N, K); they do not depend on what else is in the batch."""
-        loaded = self._loaded()
-        ids, tokens = tokenize(loaded[1], list(texts), self.max_tokens), self.batch * self.max_tokens
-        return softmax(class_logits(loaded, ids, tokens, self.device, self.precision), self.temperature)
+        encoder = self._loaded()
+        rows = tokenize(encoder.tokenizer, list(texts), self.max_tokens)
+        return softmax(encoder.class_logits(rows, self.batch * self.max_tokens), self.temperature)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from momus.critic.tools import resource, token_batches
 from momus.errors import MissingExtraError, UsageError
-from momus.estimator import Estimator, parametrized
+from momus.estimator import Estimator, check_params, parametrized
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.progress import stage
@@ -81,20 +81,6 @@ def load(kind: str, model: str, **options: Any) -> tuple[Any, Any]:
     return network, tokenizer
 
 
-def encoder(kind: str, model: str, device: str, precision: str = "float32") -> tuple[Any, Any]:
-    """A network in evaluation mode on its device, and its tokenizer; take it by `momus.critic.resource`.
-
-    Parameters
-    ----------
-    kind, model
-        See `load`.
-    precision
-        See `weights_in`.
-    """
-    network, tokenizer = load(kind, model)
-    return weights_in(network, precision).eval().to(device), tokenizer
-
-
 def weights_in(network: Any, precision: str) -> Any:
     """Convert weights to double precision for ``float64``, otherwise to single, whatever the type of the file.
 
@@ -104,17 +90,9 @@ def weights_in(network: Any, precision: str) -> Any:
 
 
 def autocast(device: str, precision: str) -> AbstractContextManager[Any]:
-    """Context of mixed precision: ``auto`` is bfloat16 on a GPU and float32 on a CPU.
-
-    Raises
-    ------
-    UsageError
-        The precision is unknown.
-    """
+    """Context of mixed precision: ``auto`` is bfloat16 on a GPU and float32 on a CPU."""
     import torch
 
-    if precision not in ("auto", "float32", "bfloat16", "float64"):
-        raise UsageError(f"precision is {precision!r}", hint="choose one of auto, float32, bfloat16, float64")
     on = precision == "bfloat16" or (precision == "auto" and device.startswith("cuda"))
     return torch.autocast(device.split(":")[0], dtype=torch.bfloat16, enabled=on)
 
@@ -146,42 +124,47 @@ def padded(rows: Sequence[NDArray[np.int32]], pad: int, device: str) -> dict[str
     }
 
 
-def outputs(
-    loaded: tuple[Any, Any], rows: Sequence[NDArray[np.int32]], tokens: int, device: str, precision: str
-) -> Iterator[tuple[Ints, Any, Any]]:
-    """Run a network on batches of texts of similar length; an output does not depend on what else is in its batch.
+class Encoder:
+    """A network with its tokenizer, on a device, in a precision (see `autocast`).
 
-    Parameters
-    ----------
-    loaded
-        A network and its tokenizer.
-    rows
-        Token ids of each text, see `tokenize`.
-    tokens
-        Maximum number of tokens of a batch.
-
-    Yields
-    ------
-    The numbers of the texts of a batch, their attention mask (B, T), and the network's output.
+    An output does not depend on what else is in its batch.
     """
-    import torch
 
-    network, tokenizer = loaded
-    for batch in token_batches([len(r) for r in rows], tokens):
-        inputs = padded([rows[i] for i in batch], int(tokenizer.pad_token_id), device)
-        with torch.inference_mode(), autocast(device, precision):
-            output = network(**inputs)
-        yield batch, inputs["attention_mask"], output
+    def __init__(self, network: Any, tokenizer: Any, device: str, precision: str) -> None:
+        self.network, self.tokenizer = weights_in(network, precision).to(device), tokenizer
+        self.device, self.precision = device, precision
 
+    @classmethod
+    def load(cls, kind: str, model: str, device: str, precision: str) -> Self:
+        """Load a model for `momus.critic.resource`; ``kind`` and ``model`` as of `load`."""
+        return cls(*load(kind, model), device, precision)
 
-def class_logits(
-    loaded: tuple[Any, Any], rows: Sequence[NDArray[np.int32]], tokens: int, device: str, precision: str
-) -> Floats:
-    """Logits of a sequence classifier, float array (N, K); parameters as of `outputs`."""
-    logits = np.zeros((len(rows), loaded[0].config.num_labels))
-    for batch, _, output in outputs(loaded, rows, tokens, device, precision):
-        logits[batch] = output.logits.double().cpu().numpy()
-    return logits
+    def inputs(self, rows: Sequence[NDArray[np.int32]]) -> dict[str, Any]:
+        """Ids and attention mask of a batch, see `padded`."""
+        return padded(rows, int(self.tokenizer.pad_token_id), self.device)
+
+    def outputs(self, rows: Sequence[NDArray[np.int32]], tokens: int) -> Iterator[tuple[Ints, Any, Any]]:
+        """Run the network on texts, by their token ids, in batches of similar length and at most so many tokens.
+
+        Yields
+        ------
+        The numbers of the texts of a batch, their attention mask (B, T), and the network's output.
+        """
+        import torch
+
+        self.network.eval()
+        for batch in token_batches([len(r) for r in rows], tokens):
+            inputs = self.inputs([rows[i] for i in batch])
+            with torch.inference_mode(), autocast(self.device, self.precision):
+                output = self.network(**inputs)
+            yield batch, inputs["attention_mask"], output
+
+    def class_logits(self, rows: Sequence[NDArray[np.int32]], tokens: int) -> Floats:
+        """Logits of a sequence classifier, float array (N, K); parameters as of `outputs`."""
+        logits = np.zeros((len(rows), self.network.config.num_labels))
+        for batch, _, output in self.outputs(rows, tokens):
+            logits[batch] = output.logits.double().cpu().numpy()
+        return logits
 
 
 @parametrized
@@ -212,20 +195,20 @@ class TransformersEmbedder(Estimator):
         self._loaded()
         return self
 
-    def _loaded(self) -> tuple[Any, Any]:
-        """The network and its tokenizer."""
-        return resource(encoder, "AutoModel", self.model, self.device, self.precision)
+    def _loaded(self) -> Encoder:
+        check_params(self)
+        return resource(Encoder.load, "AutoModel", self.model, self.device, self.precision)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Unit vectors, float array (N, V)."""
         import torch
 
-        loaded = self._loaded()
-        rows = tokenize(loaded[1], texts, self.max_tokens)
-        out = np.zeros((len(rows), loaded[0].config.hidden_size))
+        encoder = self._loaded()
+        rows = tokenize(encoder.tokenizer, texts, self.max_tokens)
+        out = np.zeros((len(rows), encoder.network.config.hidden_size))
         with stage("embedding", len(rows)) as advance:
             done, tokens = 0, self.batch * self.max_tokens
-            for batch, mask, output in outputs(loaded, rows, tokens, self.device, self.precision):
+            for batch, mask, output in encoder.outputs(rows, tokens):
                 # hidden is (B, T, V); the mask, as (B, T, 1), keeps padding out of the mean
                 hidden = output.last_hidden_state
                 hidden = hidden.to(torch.promote_types(hidden.dtype, torch.float32))

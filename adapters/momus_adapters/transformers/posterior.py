@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior, resource
@@ -18,22 +19,10 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
-from momus_adapters.transformers.encoder import (
-    SPECIAL,
-    Count,
-    Precision,
-    autocast,
-    class_logits,
-    load,
-    padded,
-    quiet,
-    tokenize,
-    weights_in,
-)
+from momus_adapters.saved import Tensors
+from momus_adapters.transformers.encoder import SPECIAL, Count, Encoder, Precision, autocast, load, quiet, tokenize
 
 Rows = list[NDArray[np.int32]]
-Tuned = tuple[Any, Any]
-"""A fine-tuned network with its tokenizer."""
 
 
 @parametrized
@@ -48,11 +37,6 @@ class TransformersPosterior(CalibratedPosterior):
         Passes over the sections, peak learning rate of AdamW, sections per step (the paper: 3, 2e-5, 32).
     max_tokens
         Maximum number of tokens read per section.
-    layers
-        Number of top encoder layers to train; −1 trains all of them and the embeddings. The head is always trained.
-    balance
-        Exponent of the class weights, weight ∝ count^−balance. Probabilities are corrected for the weights afterwards,
-        as in Menon et al. (2021), and remain those of the data.
     validation
         Share of documents held out for early stopping and for fitting the temperature.
     patience
@@ -71,8 +55,6 @@ class TransformersPosterior(CalibratedPosterior):
     rate: Annotated[float, Range(0, 1, above=True)] = 2e-5
     batch: Count = 32
     max_tokens: Count = 256
-    layers: Annotated[int, Range(-1)] = -1
-    balance: Annotated[float, Range(0, 1)] = 0.0
     validation: Annotated[float, Range(0, 1, above=True)] = 0.1
     patience: Count = 1
     precision: Precision = "auto"
@@ -103,54 +85,41 @@ class TransformersPosterior(CalibratedPosterior):
             torch.manual_seed(self.seed)
             network, tokenizer = load("AutoModelForSequenceClassification", self.model, num_labels=states)
             rows = tokenize(tokenizer, corpus.section_texts.to_pylist(), self.max_tokens)
-            tuned = weights_in(network, self.precision).to(self.device), tokenizer
-            counts = np.bincount(labels[train], minlength=states).astype(np.float64)
-            weights = np.maximum(counts, 1.0) ** -self.balance
-            self.log_weights_ = np.log(weights / weights.mean())
-            self._freeze(network)
+            tuned = Encoder(network, tokenizer, self.device, self.precision)
             self._train(tuned, [rows[i] for i in train], labels[train], [rows[i] for i in test], labels[test], rng)
         self._keep(tuned)
-        logits = self._logits(tuned, [rows[i] for i in test]) - self.log_weights_
-        self.calibrate(logits, labels[test])
+        self.states_ = states
+        self.calibrate(self._logits(tuned, [rows[i] for i in test]), labels[test])
         return self
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
         super().check_state()
         state = Fitted(self)
-        state.array("log_weights_", (None,))
-        state.array("weights_", (None,))
+        state.integer("states_", low=1)
+        state.component("weights_", Tensors)
         state.require(isinstance(state.value("config_"), dict), "config_", "a configuration")
         state.text("tokenizer_")
 
-    def _freeze(self, network: Any) -> None:
-        if self.layers < 0:
-            return
-        body = network.base_model
-        stack: Any = next(
-            (m for n, m in body.named_modules() if n.endswith(("encoder.layer", "transformer.layer"))), []
-        )
-        for p in body.parameters():
-            p.requires_grad = False
-        for block in list(stack)[len(stack) - self.layers :] if self.layers else []:
-            for p in block.parameters():
-                p.requires_grad = True
+    def new_weights(self) -> Tensors:
+        """What saved weights are read into."""
+        return Tensors()
 
-    def _train(self, tuned: Tuned, rows: Rows, labels: Ints, held: Rows, truth: Ints, rng: np.random.Generator) -> None:
+    def _train(
+        self, tuned: Encoder, rows: Rows, labels: Ints, held: Rows, truth: Ints, rng: np.random.Generator
+    ) -> None:
         import torch
 
-        network, tokenizer = tuned
+        network = tuned.network
         # batches of similar length: little padding, and memory peaks in the first one
         order = np.argsort([-len(r) for r in rows], kind="stable")
         batches = [order[i : i + self.batch] for i in range(0, len(order), self.batch)]
-        trainable = [p for p in network.parameters() if p.requires_grad]
-        optimizer = torch.optim.AdamW(trainable, lr=self.rate, weight_decay=0.01)
+        optimizer = torch.optim.AdamW(network.parameters(), lr=self.rate, weight_decay=0.01)
         total = self.epochs * len(batches)
         warm = max(1, total // 10)  # the rate rises linearly over the first tenth of the steps, then falls to 0
         schedule = torch.optim.lr_scheduler.LambdaLR(
             optimizer, lambda i: min((i + 1) / warm, max(0.0, (total - i) / max(1, total - warm)))
         )
-        weight = torch.from_numpy(np.exp(self.log_weights_)).float().to(self.device)
         self.losses_: list[float] = []
         best, state, step = np.inf, {}, 0
         with stage("fine-tuning", total) as advance:
@@ -158,17 +127,18 @@ class TransformersPosterior(CalibratedPosterior):
                 network.train()
                 for b in rng.permutation(len(batches)):
                     batch = batches[b]
-                    inputs = padded([rows[i] for i in batch], tokenizer.pad_token_id, self.device)
+                    inputs = tuned.inputs([rows[i] for i in batch])
                     with autocast(self.device, self.precision):
                         logits = network(**inputs).logits
                     target = torch.from_numpy(labels[batch]).to(self.device)
-                    torch.nn.functional.cross_entropy(logits.float(), target, weight=weight).backward()  # type: ignore[no-untyped-call]
-                    torch.nn.utils.clip_grad_norm_(trainable, 1.0)
+                    torch.nn.functional.cross_entropy(logits.float(), target).backward()  # type: ignore[no-untyped-call]
+                    torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
                     optimizer.step()
                     schedule.step()
                     optimizer.zero_grad(set_to_none=True)
                     advance(step := step + 1)
-                loss = self._loss(tuned, held, truth)
+                p = log_softmax(self._logits(tuned, held), axis=1)
+                loss = -float(p[np.arange(len(truth)), truth].mean())
                 if not np.isfinite(loss):
                     done = len(self.losses_) + 1
                     raise FittingError(
@@ -183,39 +153,30 @@ class TransformersPosterior(CalibratedPosterior):
                     break
         network.load_state_dict(state)
 
-    def _loss(self, tuned: Tuned, rows: Rows, truth: Ints) -> float:
-        from scipy.special import log_softmax
+    def _logits(self, tuned: Encoder, rows: Rows) -> Floats:
+        return tuned.class_logits(rows, self.batch * self.max_tokens)
 
-        logits = self._logits(tuned, rows) - self.log_weights_
-        return -float(log_softmax(logits, axis=1)[np.arange(len(truth)), truth].mean())
-
-    def _logits(self, tuned: Tuned, rows: Rows) -> Floats:
-        tokens = self.batch * self.max_tokens
-        tuned[0].eval()
-        return class_logits(tuned, rows, tokens, self.device, self.precision)
-
-    def _keep(self, tuned: Tuned) -> None:
+    def _keep(self, tuned: Encoder) -> None:
         """Store weights, configuration and tokenizer as arrays and text: a saved critic needs no other files."""
-        network, tokenizer = tuned
-        state = network.state_dict()
-        self.weights_ = np.concatenate([state[k].float().cpu().numpy().ravel() for k in sorted(state)])
+        network, tokenizer = tuned.network, tuned.tokenizer
+        self.weights_ = Tensors.of({k: v.float().cpu().numpy() for k, v in network.state_dict().items()})
         self.config_ = json.loads(network.config.to_json_string(use_diff=False))
         self.tokenizer_ = tokenizer.backend_tokenizer.to_str()
         self.special_ = {k: str(v) for k in SPECIAL if (v := getattr(tokenizer, k, None)) is not None}
 
-    def network(self) -> Tuned:
-        """Return the fine-tuned network in evaluation mode on its device, and the tokenizer."""
+    def encoder(self) -> Encoder:
+        """Return the fine-tuned network on its device, and the tokenizer."""
         return resource(_rebuilt, self, self.weights_, self.device)
 
     def predict(self, batch: Corpus) -> Floats:
         """Calibrated probabilities, float array (N, K)."""
-        tuned = self.network()
-        rows = tokenize(tuned[1], batch.section_texts.to_pylist(), self.max_tokens)
-        return softmax(self._logits(tuned, rows) - self.log_weights_, self.temperature_)
+        tuned = self.encoder()
+        rows = tokenize(tuned.tokenizer, batch.section_texts.to_pylist(), self.max_tokens)
+        return softmax(self._logits(tuned, rows), self.temperature_)
 
 
-def _rebuilt(posterior: TransformersPosterior, weights: NDArray[np.floating], device: str) -> Tuned:
-    """The network of a fitted posterior, from its weights: one flat array, in the order of their sorted names."""
+def _rebuilt(posterior: TransformersPosterior, weights: Tensors, device: str) -> Encoder:
+    """The network of a fitted posterior."""
     import torch
     from tokenizers import Tokenizer
     from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedTokenizerFast
@@ -223,15 +184,11 @@ def _rebuilt(posterior: TransformersPosterior, weights: NDArray[np.floating], de
     with quiet():
         config = AutoConfig.for_model(posterior.config_["model_type"])
         config.update({k: v for k, v in posterior.config_.items() if k != "model_type"})
-        config.num_labels = len(posterior.log_weights_)
-        network = weights_in(AutoModelForSequenceClassification.from_config(config), posterior.precision)
+        config.num_labels = posterior.states_
+        network = AutoModelForSequenceClassification.from_config(config)
         backend = Tokenizer.from_str(posterior.tokenizer_)
         tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, **posterior.special_)
-    state, start = network.state_dict(), 0
-    flat = torch.from_numpy(np.asarray(weights))
-    for name in sorted(state):
-        size = state[name].numel()
-        state[name] = flat[start : start + size].view(state[name].shape).to(state[name].dtype)
-        start += size
-    network.load_state_dict(state)
-    return network.eval().to(device), tokenizer
+    # its configuration may ask for half precision: weights are loaded once they are in the precision of training
+    rebuilt = Encoder(network, tokenizer, device, posterior.precision)
+    rebuilt.network.load_state_dict({k: torch.from_numpy(v) for k, v in weights.arrays().items()})
+    return rebuilt

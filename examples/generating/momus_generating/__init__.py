@@ -8,8 +8,6 @@
 3
 """
 
-from momus_generating.decoding import Drawn, document_seeds, sample
-from momus_generating.methods import Decoding
-from momus_generating.models import write
+from momus_generating.decoding import Decoding, Drawn, document_seeds, sample, write
 
 __all__ = ["Decoding", "Drawn", "document_seeds", "sample", "write"]

@@ -1,4 +1,4 @@
-"""Decoding methods: sampling of single tokens, ancestral sampling, temperature, the nucleus, and beam sampling.
+"""Texts that models write, by ancestral sampling, temperature, the nucleus, or beam sampling.
 
 Random numbers depend only on a sequence's seed and the position in it. The result therefore depends on neither the
 batch nor the order, except for ties within the rounding of a model's logits: a few tokens per million in single
@@ -7,22 +7,76 @@ precision.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
+from momus.errors import UsageError
 from momus.numeric.draws import hashed, uniforms
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats, Ints
+from momus.parameters import Range, check_values
 from momus.sequences.types import Sequences, log_softmax
-from momus_generating.methods import Decoding
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from momus.sequences.types import StepModel
+    from momus.sequences import StepModel
+
+
+Method = Literal["ancestral", "temperature", "nucleus", "beam-sampling"]
+USED: Mapping[Method, tuple[str, ...]] = {
+    "ancestral": (),
+    "temperature": ("temperature",),
+    "nucleus": ("temperature", "top_p"),
+    "beam-sampling": ("temperature", "beams"),
+}
+"""The parameters that each method uses, but for ``longest``."""
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """A decoding method and its parameters.
+
+    Attributes
+    ----------
+    method
+        ``ancestral`` samples from the model's distribution; ``temperature`` from the softmax of logits / T;
+        ``nucleus`` from the smallest set of tokens with at least ``top_p`` of the mass (Holtzman et al. 2020);
+        ``beam-sampling`` draws ``beams`` extensions of each of ``beams`` hypotheses and keeps the ``beams`` most
+        probable of them (Meister & Cotterell 2021, section 5).
+    temperature
+        T, above 0; used by all methods but ``ancestral``.
+    top_p
+        In (0, 1]; used by ``nucleus`` only.
+    beams
+        k, at least 1; used by ``beam-sampling`` only.
+    longest
+        Largest number of tokens per document.
+
+    Raises
+    ------
+    UsageError
+        A value is out of range, or the method does not use it.
+
+    >>> Decoding("nucleus", top_p=0.9).longest
+    1024
+    """
+
+    method: Method = "ancestral"
+    temperature: Annotated[float, Range(0, above=True)] = 1.0
+    top_p: Annotated[float, Range(0, 1, above=True)] = 1.0
+    beams: Annotated[int, Range(1)] = 1
+    longest: Annotated[int, Range(1)] = 1024
+
+    def __post_init__(self) -> None:
+        check_values(type(self), vars(self))
+        unused = [name for name in ("temperature", "top_p", "beams") if name not in USED[self.method]]
+        changed = [name for name in unused if getattr(self, name) != 1]
+        if changed:
+            raise UsageError(f"{self.method} decoding does not use {changed[0]}", hint="leave it out")
 
 
 def nucleus(log_p: Tensor, top_p: float) -> Tensor:
@@ -249,3 +303,34 @@ def _beams(model: StepModel, prompts: Sequences, decoding: Decoding, keys: Tenso
         state = model.select(state, parent.view(-1))
         state, logits = model.step(state, token.view(-1))
     return Drawn(Sequences.of([rows[i] for i in range(n)]), finished, totals)
+
+
+def write(model: StepModel, prompts: Sequence[str], decoding: Decoding, seeds: Sequence[int]) -> list[str]:
+    """Write one document per prompt, in batches of the model's size, and return the texts without the prompts.
+
+    Each depends on its prompt and its seed, not on the other documents.
+
+    Parameters
+    ----------
+    prompts
+        Beginnings of the documents, which may be empty.
+    seeds
+        A seed for each document, see `momus_generating.document_seeds`.
+
+    >>> from momus import Corpus
+    >>> from momus.sequences.ngram_text import NGramText
+    >>> from momus.text.tokens import get_tokenizer
+    >>> model = NGramText(2, get_tokenizer("whitespace"), unknown=False).fit_corpus(Corpus.from_texts(["a b", "a b"]))
+    >>> len(write(model, ["", "a"], Decoding(longest=5), [1, 2]))
+    2
+    """
+    encoded = list(set(prompts) - {""})
+    longest = decoding.longest + (int(model.encode(encoded).lengths.max()) if encoded else 0)
+    size = model.at_once(longest, decoding.beams)
+    texts: list[str] = []
+    for start in range(0, len(prompts), size):
+        batch = list(prompts[start : start + size])
+        begun = model.encode(batch) if any(batch) else None
+        drawn = sample(model, begun, decoding, seeds[start : start + size])
+        texts += model.continuations(begun, drawn.sequences)
+    return texts

@@ -8,10 +8,9 @@
 """
 
 from momus_people.answers import RaterAnswers, read_answers
-from momus_people.build import create, make_study
 from momus_people.protocol import Protocol, read_protocol
 from momus_people.result import StudyResult, analysed
-from momus_people.study import Study, read_study
+from momus_people.study import Study, make_study, read_study, write_study
 
 __all__ = [
     "Protocol",
@@ -19,9 +18,9 @@ __all__ = [
     "Study",
     "StudyResult",
     "analysed",
-    "create",
     "make_study",
     "read_answers",
     "read_protocol",
     "read_study",
+    "write_study",
 ]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from momus.inference import holm
 from momus.numeric.types import Floats, Ints
-from momus_people.estimate import ReaderScores
 from momus_people.excerpts import YARDSTICKS
 
 RESAMPLES = 999
@@ -52,7 +52,7 @@ class AxisRow:
 
 
 def axis_rows(
-    scores: ReaderScores,
+    scores: Any,
     values: Mapping[str, Sequence[float | None]],
     axes: Mapping[str, str],
     yardsticks: Sequence[Mapping[str, float]],
@@ -65,59 +65,86 @@ def axis_rows(
 
     Parameters
     ----------
+    scores
+        One row per rater and passage, see `momus_people.answers.scores_of`.
     values
         By critic, in the order of the study's passages.
     yardsticks
         Of all passages.
     """
-    plain = np.array([[yardsticks[k].get(y, np.nan) for y in YARDSTICKS] for k in scores.passage])
-    judged = np.isfinite(plain).all(axis=1) & np.isfinite(scores.table).any(axis=0)
-    # ratings are compared whatever the leniency of their raters
-    table = scores.table if scores.is_paired else scores.table - np.nanmean(scores.table, axis=1, keepdims=True)
-    columns = {
-        c: np.array([np.nan if column[k] is None else column[k] for k in scores.passage], dtype=np.float64)
-        for c, column in values.items()
-    }
+    wide = scores.pivot(index="rater", columns="passage", values="score")
+    passages, table = wide.columns.to_numpy(), wide.to_numpy()
+    stratum = scores.groupby("passage").stratum.first().to_numpy()
+    plain = np.array([[yardsticks[k].get(y, np.nan) for y in YARDSTICKS] for k in passages])
+    judged = np.isfinite(plain).all(axis=1)
+    if not scores.is_paired.all():  # ratings are compared whatever the leniency of their raters
+        table = table - np.nanmean(table, axis=1, keepdims=True)
+    columns = {c: np.array(column, dtype=np.float64)[passages] for c, column in values.items()}
     # critics that have values of the same passages share their resamples; yardsticks have those of all passages
     groups: dict[bytes, list[str]] = {judged.tobytes(): []}
     for c, column in columns.items():
         groups.setdefault((judged & np.isfinite(column)).tobytes(), []).append(c)
-    found: dict[tuple[str, bool], AxisRow] = {}
-    for mask, members in groups.items():
+    rows: dict[tuple[str, bool], AxisRow] = {}
+    for mask, critics in groups.items():
         kept = np.frombuffer(mask, dtype=bool)
-        if kept.sum() < FEWEST:
+        count = int(kept.sum())
+        if count < FEWEST:
             continue
-        ranks = stats.rankdata(np.column_stack([*(columns[c][kept] for c in members), plain[kept]]), axis=0)
-        strata = np.unique(scores.stratum[kept], return_inverse=True)[1]
-        data = _Data(ranks, len(members), table[:, kept], strata)
-        listed = [(c, axes.get(c, c), False) for c in members] + [(y, y, True) for y in YARDSTICKS]
-        for row in _rows(data, listed, seed):
-            if not row.is_yardstick or kept.sum() == judged.sum():
-                found[row.critic, row.is_yardstick] = row
-    order = [*((c, False) for c in columns), *((y, True) for y in YARDSTICKS)]
-    rows = [found[key] for key in order if key in found]
-    tested = [i for i, r in enumerate(rows) if not r.is_yardstick and np.isfinite(r.p)]
-    adjusted = dict(zip(tested, holm([rows[i].p for i in tested]).tolist(), strict=True))
-    return [replace(r, p_adjusted=adjusted.get(i, float("nan"))) for i, r in enumerate(rows)]
+        ranks = stats.rankdata(np.column_stack([*(columns[c][kept] for c in critics), plain[kept]]), axis=0)
+        strata = np.unique(stratum[kept], return_inverse=True)[1]
+        numbers = estimates(ranks, len(critics), table[:, kept], strata, seed).tolist()
+        names = [(c, False) for c in critics] + [(y, True) for y in YARDSTICKS if count == judged.sum()]
+        for (name, is_yardstick), row in zip(names, numbers, strict=False):
+            axis = name if is_yardstick else axes.get(name, name)
+            rest: list[Any] = [*row, float("nan"), count, is_yardstick]
+            rows[name, is_yardstick] = AxisRow(name, axis, *rest)
+    tested = [c for c in columns if (c, False) in rows and np.isfinite(rows[c, False].p)]
+    for c, p in zip(tested, holm([rows[c, False].p for c in tested]).tolist(), strict=True):
+        rows[c, False] = replace(rows[c, False], p_adjusted=p)
+    return [rows[k] for k in [*((c, False) for c in columns), *((y, True) for y in YARDSTICKS)] if k in rows]
 
 
-@dataclass(frozen=True)
-class _Data:
-    """Ranks of k critics and of the yardsticks (P, k + 5), scores (R, P), and strata (P,) from 0."""
+def estimates(ranks: Floats, critics: int, table: Floats, strata: Ints, seed: int) -> Floats:
+    """Correlations of k critics and of the yardsticks, their intervals and p, (k + 5, 7).
 
-    ranks: Floats
-    critics: int
-    table: Floats
-    strata: Ints
+    Parameters
+    ----------
+    ranks, table, strata
+        Ranks of P passages (P, k + 5), their scores (R, P), and strata (P,) from 0.
 
-    def products(self, raters: Floats, times: Floats) -> Floats:
+    Returns
+    -------
+    Columns ρ, low, high, partial ρ, its low, its high, and p of the partial correlation.
+    """
+    raters, passages = table.shape
+    units = int(strata.max()) + 1
+    # what is resampled with the raters: strata, or passages if all are of one stratum
+    unit, units = (np.arange(passages), passages) if units == 1 else (strata, units)
+    scored, points = np.isfinite(table), np.nan_to_num(table)
+    rng = np.random.default_rng(seed)
+
+    def products(judges: Floats, times: Floats) -> Floats:
         """Sums of products of all columns and the scores within strata, given weights of raters and passages."""
-        scored = np.isfinite(self.table)
-        weight = raters @ scored
+        weight = judges @ scored
         kept = (weight > 0) & (times > 0)
-        y = stats.rankdata((raters @ np.where(scored, self.table, 0.0))[kept] / weight[kept])
-        centred = within(np.column_stack([self.ranks[kept], y]), self.strata[kept], times[kept])
+        y = stats.rankdata((judges @ points)[kept] / weight[kept])
+        centred = within(np.column_stack([ranks[kept], y]), strata[kept], times[kept])
         return np.asarray(centred.T @ (centred * times[kept][:, None]))
+
+    sums = [products(np.ones(raters), np.ones(passages))]
+    for _ in range(RESAMPLES):
+        judges = np.bincount(rng.integers(raters, size=raters), minlength=raters).astype(np.float64)
+        times = np.bincount(rng.integers(units, size=units), minlength=units).astype(np.float64)
+        sums.append(products(judges, times[unit]))
+    full, *drawn = correlations(np.array(sums), critics)
+    z, replicates = (np.arctanh(np.clip(v, -0.999999, 0.999999)) for v in (full, drawn))
+    # a column may have no correlation in any draw
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
+        errors = np.nan_to_num(np.nanstd(replicates, axis=0))
+        p = np.where(errors > 0, 2 * stats.norm.sf(np.abs(z) / errors), np.nan)
+    reach = stats.norm.isf(0.025) * errors
+    ends = np.stack([full, np.tanh(z - reach), np.tanh(z + reach)], axis=2)  # (k + 5, ρ or partial ρ, 3)
+    return np.column_stack([ends.reshape(len(ends), 6), p[:, 1]])
 
 
 def correlations(products: Floats, critics: int) -> Floats:
@@ -147,33 +174,6 @@ def _ratio(left: Floats, products: Floats) -> Floats:
     scale = np.sqrt(np.maximum(variance[:, :-1] * variance[:, -1:], 0.0))
     varies = scale > 1e-9 * np.maximum(np.abs(products).max(axis=(1, 2)), 1e-300)[:, None]
     return np.where(varies, left[:, :-1, -1] / np.where(varies, scale, 1.0), np.nan)
-
-
-def _rows(data: _Data, listed: Sequence[tuple[str, str, bool]], seed: int) -> list[AxisRow]:
-    """One row per critic and yardstick, in the order of the columns."""
-    raters, passages = data.table.shape
-    units = int(data.strata.max()) + 1
-    # what is resampled with the raters: strata, or passages if all are of one stratum
-    unit, units = (np.arange(passages), passages) if units == 1 else (data.strata, units)
-    rng = np.random.default_rng(seed)
-    products = [data.products(np.ones(raters), np.ones(passages))]
-    for _ in range(RESAMPLES):
-        weights = np.bincount(rng.integers(raters, size=raters), minlength=raters).astype(np.float64)
-        times = np.bincount(rng.integers(units, size=units), minlength=units).astype(np.float64)
-        products.append(data.products(weights, times[unit]))
-    full, *drawn = correlations(np.array(products), data.critics)
-    z, replicates = (np.arctanh(np.clip(v, -0.999999, 0.999999)) for v in (full, drawn))
-    # a column may have no correlation in any draw
-    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
-        errors = np.nan_to_num(np.nanstd(replicates, axis=0))
-    reach = stats.norm.isf(0.025) * errors
-    low, high = np.tanh(z - reach), np.tanh(z + reach)
-    rows = []
-    for k, (critic, axis, is_yardstick) in enumerate(listed):
-        p = float(2 * stats.norm.sf(abs(z[k, 1]) / errors[k, 1])) if errors[k, 1] > 0 else float("nan")
-        one, partial = ((float(full[k, j]), float(low[k, j]), float(high[k, j])) for j in (0, 1))
-        rows.append(AxisRow(critic, axis, *one, *partial, p, float("nan"), passages, is_yardstick))
-    return rows
 
 
 def within(values: Floats, strata: Ints, weights: Floats) -> Floats:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from momus.cli import EXIT_CODES
-from momus.cli.options import Json, Reading, Without, expanded
+from momus.cli.options import Json, Reading, Without, comma_separated, expanded
 from momus.cli.printing import echo, print_json, print_view
 
 study = typer.Typer(
@@ -24,6 +25,28 @@ UNREAD = ("skip_bad_lines", "keep", "max_document", "include", "turns", "languag
 """Options of reading that the command does not have."""
 
 
+@dataclass(frozen=True)
+class Asked:
+    """Keys of the protocol as options; None leaves what the protocol has."""
+
+    question: Annotated[
+        str | None,
+        typer.Option("--question", "-q", help="coherence, fluency, quality, humanness, or a question of your own."),
+    ] = None
+    kind: Annotated[str | None, typer.Option(help="rating of single passages, or pair.")] = None
+    items: Annotated[int | None, typer.Option(help="Number of passages or pairs; default: 60.")] = None
+    raters: Annotated[int | None, typer.Option(help="Number of raters; default: 5.")] = None
+    judgements: Annotated[int | None, typer.Option(help="Raters who judge each item; default: 3.")] = None
+    words: Annotated[int | None, typer.Option(help="Words per passage; 0: whole documents. Default: 150.")] = None
+    scale: Annotated[
+        str | None, typer.Option(help="Labels of a rating, the worst first, comma-separated; default: five.")
+    ] = None
+    ties: Annotated[bool | None, typer.Option("--ties/--no-ties", help="Pairs: may both be called alike?")] = None
+    checks: Annotated[int | None, typer.Option(help="Attention checks per rater; default: 2.")] = None
+    repeats: Annotated[int | None, typer.Option(help="Repeated items per rater; default: 3.")] = None
+    seed: Annotated[int | None, typer.Option(help="Random seed; the same seed draws the same study.")] = None
+
+
 @study.command(name="new")
 @expanded
 def new(
@@ -35,24 +58,9 @@ def new(
         str | None, typer.Option("--real", "-r", help="The real text of the run; without it, only models compete.")
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the study to write.")] = Path("study"),
-    question: Annotated[
-        str | None,
-        typer.Option("--question", "-q", help="coherence, fluency, quality, humanness, or a question of your own."),
-    ] = None,
-    kind: Annotated[str | None, typer.Option(help="rating of single passages, or pair.")] = None,
-    items: Annotated[int | None, typer.Option(help="Number of passages or pairs; default: 60.")] = None,
-    raters: Annotated[int | None, typer.Option(help="Number of raters; default: 5.")] = None,
-    judgements: Annotated[int | None, typer.Option(help="Raters who judge each item; default: 3.")] = None,
-    words: Annotated[int | None, typer.Option(help="Words per passage; 0: whole documents. Default: 150.")] = None,
-    scale: Annotated[
-        str | None, typer.Option(help="Labels of a rating, the worst first, comma-separated; default: five.")
-    ] = None,
-    ties: Annotated[bool | None, typer.Option("--ties/--no-ties", help="Pairs: may both be called alike?")] = None,
-    checks: Annotated[int | None, typer.Option(help="Attention checks per rater; default: 2.")] = None,
-    repeats: Annotated[int | None, typer.Option(help="Repeated items per rater; default: 3.")] = None,
+    asked: Asked = Asked(),
     config: Annotated[Path | None, typer.Option("--config", help="TOML file with a protocol.")] = None,
     reading: Annotated[Reading, Without(*UNREAD)] = Reading(),
-    seed: Annotated[int | None, typer.Option(help="Random seed; the same seed draws the same study.")] = None,
 ) -> None:
     """Draw a blinded study from a run: pages for raters, and the key.
 
@@ -66,31 +74,21 @@ def new(
 
     Next: send each rater a page; `momus study read STUDY answers/*.json`.
     """
-    from momus.cli.options import comma_separated
     from momus.cli.sources import named_paths
     from momus.reading import as_corpus
-    from momus_people.build import create
     from momus_people.protocol import Protocol, read_protocol
+    from momus_people.study import check_free, make_study, write_study
     from momus_people.view import made_view
 
-    labels = comma_separated(scale)
-    protocol = (Protocol() if config is None else read_protocol(config)).updated(
-        question=question,
-        kind=kind,
-        items=items,
-        raters=raters,
-        judgements=judgements,
-        words=words,
-        scale=tuple(labels) if labels else None,
-        ties=ties,
-        checks=checks,
-        repeats=repeats,
-        seed=seed,
-    )
+    scale = tuple(comma_separated(asked.scale) or ()) or None
+    protocol = (Protocol() if config is None else read_protocol(config)).updated(**{**vars(asked), "scale": scale})
     paths = ({"real": real} if real is not None else {}) | named_paths(generated)
     options = reading.options(paths)
     corpora = {name: as_corpus(path, name, options) for name, path in paths.items()}
-    print_view(made_view(*create(run, corpora, protocol, out), str(out)), 110)
+    check_free(out)
+    drawn, counts = make_study(run, corpora, protocol)
+    write_study(drawn, out, counts)
+    print_view(made_view(drawn, counts, str(out)), 110)
 
 
 RESULT = "a result of a study"

@@ -104,20 +104,16 @@ def corpora_of_items(names: list[str], protocol: Protocol, rng: np.random.Genera
     """
     blocks = list(combinations(names, protocol.width))
     used, met, times = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, ...]]()
+
+    def need(block: tuple[str, ...]) -> tuple[float, ...]:
+        """How little a block is needed: how often it, its corpora, and pairs of its corpora have been used."""
+        whole = times[block] if len(blocks) <= protocol.items else 0
+        uses, pairs = [used[n] for n in block], combinations(sorted(block), 2)
+        return whole, max(uses), sum(uses), sum(met[p] for p in pairs), rng.random()
+
     items = []
     for _ in range(protocol.items):
-        # first the blocks used least, then those whose corpora, and pairs of corpora, have been used least
-        keys = [
-            (
-                times[b] if len(blocks) <= protocol.items else 0,
-                max(used[n] for n in b),
-                sum(used[n] for n in b),
-                sum(met[p] for p in combinations(sorted(b), 2)),
-                rng.random(),
-            )
-            for b in blocks
-        ]
-        best = blocks[min(range(len(blocks)), key=keys.__getitem__)]
+        best = min(blocks, key=need)
         times[best] += 1
         used.update(best)
         met.update(combinations(sorted(best), 2))
@@ -156,7 +152,7 @@ def _passages(
     prompts = sorted({p for by in free.values() for p in by})
     order = [prompts[i] for i in rng.permutation(len(prompts))]
     order.sort(key=lambda p: -sum(p in by for by in free.values()))
-    taken: dict[str, int] = Counter()
+    begun = Counter[str]()  # of ratings, where each corpus goes on among the prompts, in the order of all corpora
     chosen = []
     for group in groups:
         wanted = Counter(group)
@@ -164,15 +160,9 @@ def _passages(
         prompt = next(shared, None) if len(group) > 1 else None
         item = []
         for name in group:
-            p = prompt
-            if p is None:  # ratings: each corpus goes through the prompts in the same order
-                start = taken[name]
-                p = next(
-                    order[k % len(order)]
-                    for k in range(start, start + len(order))
-                    if free[name].get(order[k % len(order)])
-                )
-                taken[name] = order.index(p) + 1 if len(group) == 1 else 0
+            rest = (*order[begun[name] :], *order[: begun[name]])
+            p = next(q for q in rest if free[name].get(q)) if prompt is None else prompt
+            begun[name] = order.index(p) + 1 if len(group) == 1 else 0
             item.append(free[name][p].pop())
         chosen.append(tuple(item))
     return chosen
@@ -236,16 +226,12 @@ def _trials(
 
 def _instruction(protocol: Protocol, rng: np.random.Generator) -> tuple[object, str]:
     """What an attention check asks for, and the sentence in its passage."""
+    reads = "To show that you read this, whatever you think of the passage"
     if protocol.kind == "rating":
         answer = int(rng.integers(len(protocol.scale)))
-        return (
-            answer,
-            f"To show that you read this, whatever you think of the passage, answer “{protocol.scale[answer]}”.",
-        )
-    k = int(rng.integers(2))
-    return ("left", "right")[k], (
-        f"To show that you read this, whatever you think of the passages, choose Passage {'AB'[k]}."
-    )
+        return answer, f"{reads}, answer “{protocol.scale[answer]}”."
+    side, letter = (("left", "A"), ("right", "B"))[int(rng.integers(2))]
+    return side, f"{reads}s, choose Passage {letter}."
 
 
 def _training(spare: list[Excerpt], passages: list[Excerpt], protocol: Protocol, labels: Sequence[str]) -> list[Trial]:

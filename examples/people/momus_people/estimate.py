@@ -8,20 +8,19 @@ half an item for and half an item against, as Jeffreys' prior adds, so that unan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 from scipy.special import expit, logit
 
-from momus.numeric.types import Bools, Floats, Ints
+from momus.numeric.types import Floats, Ints
 
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True)
-class Share:
+class Share(NamedTuple):
     """An estimate from 0 to 1, and its interval."""
 
     value: float
@@ -29,92 +28,60 @@ class Share:
     high: float
 
 
-@dataclass(frozen=True)
-class ReaderScores:
-    """How raters judged each passage.
-
-    Attributes
-    ----------
-    passage
-        Numbers of the P passages that were judged, (P,).
-    stratum
-        What passages are compared within, (P,): their pair; of ratings, their prompt, where many share one.
-    corpus
-        Names of their corpora, (P,).
-    table
-        Scores from 0 to 1, NaN where there is none, (R, P): ratings; 1, ½ or 0 for preferred, alike or not.
-    is_paired
-        Whether the two passages of a stratum were judged against each other.
-    """
-
-    passage: Ints
-    stratum: Ints
-    corpus: Sequence[str]
-    table: Floats
-    is_paired: bool
-
-    @property
-    def unit(self) -> Ints:
-        """What is judged, (P,): the passage itself, or its pair."""
-        return self.stratum if self.is_paired else np.arange(len(self.passage))
-
-    def columns(self, name: str) -> Bools:
-        """bool (P,): passages of a corpus."""
-        return np.array([c == name for c in self.corpus], dtype=bool)
-
-
-def mean_score(scores: ReaderScores, name: str, tests: int = 1) -> Share:
+def mean_score(scores: Any, name: str, tests: int = 1) -> Share:
     """Mean score of a corpus that has answers: its mean rating, or the share of its pairs in which it is preferred.
 
     Parameters
     ----------
+    scores
+        One row per rater and passage, see `momus_people.answers.scores_of`.
     tests
         Number of estimates that hold at once with 95 % confidence (Šidák 1967).
     """
-    rater, column = np.nonzero(np.isfinite(scores.table) & scores.columns(name))
-    return _mean(scores.table[rater, column], rater, scores.unit[column], tests)
+    return _mean(scores[scores.corpus == name], tests)
 
 
-def preference(scores: ReaderScores, first: str, second: str, tests: int = 1) -> Share | None:
+def preference(scores: Any, first: str, second: str, tests: int = 1) -> Share | None:
     """Probability that a reader prefers a passage of the first corpus to one of the second; ties count half.
 
     Pairs: the share of answers about the two. Ratings: the share of a rater's ratings of the first that are above the
     same rater's ratings of the second (the statistic of Mann & Whitney). None if no rater judged both.
 
-    >>> table = np.array([[1.0, 0.5, 0.0, 0.5], [1.0, 0.0, 0.5, 0.0]])
-    >>> scores = ReaderScores(np.arange(4), np.arange(4), list("aabb"), table, False)
-    >>> preference(scores, "a", "b").value
-    0.75
+    >>> said = pd.DataFrame({"rater": [0, 0, 0, 1, 1], "unit": [0, 1, 2, 0, 2], "corpus": list("aabab")})
+    >>> preference(said.assign(score=[1.0, 0.5, 0.0, 0.0, 0.5], is_paired=False), "a", "b").value
+    0.6666666666666666
     """
-    one, other = scores.columns(first), scores.columns(second)
-    if scores.is_paired:
-        meet = one & np.isin(scores.unit, scores.unit[other])
-        rater, column = np.nonzero(np.isfinite(scores.table) & meet)
-        return _mean(scores.table[rater, column], rater, scores.unit[column], tests) if len(rater) else None
-    wins, raters, columns, sizes = [], [], [], []
-    for r, row in enumerate(scores.table):
-        a, b = (np.flatnonzero(np.isfinite(row) & side) for side in (one, other))
-        if len(a) and len(b):
-            ranks = stats.rankdata(np.concatenate([row[a], row[b]]))
+    one, other = (scores[scores.corpus == name] for name in (first, second))
+    if scores.is_paired.all():
+        meet = one[one.unit.isin(other.unit)]
+        return _mean(meet, tests) if len(meet) else None
+    judged = []
+    for rater, mine in one.groupby("rater"):
+        theirs = other[other.rater == rater]
+        if len(theirs):
+            a, b = mine.score.to_numpy(), theirs.score.to_numpy()
+            ranks = stats.rankdata(np.concatenate([a, b]))
             # how many of b each of a beats, (len(a),), and how many of a beat each of b, (len(b),)
-            wins += [ranks[: len(a)] - stats.rankdata(row[a]), len(a) - ranks[len(a) :] + stats.rankdata(row[b])]
-            sizes += [np.full(len(a), len(b)), np.full(len(b), len(a))]
-            columns += [a, b]
-            raters.append(np.full(len(a) + len(b), r))
-    if not wins:
+            won = [*(ranks[: len(a)] - stats.rankdata(a)), *(len(a) - ranks[len(a) :] + stats.rankdata(b))]
+            against = [len(b)] * len(a) + [len(a)] * len(b)
+            judged.append(pd.concat([mine, theirs]).assign(won=won, against=against))
+    if not judged:
         return None
-    won, against, column = (np.concatenate(parts) for parts in (wins, sizes, columns))
-    pairs = against.sum() / 2  # each pair of ratings is counted from both of its sides
-    value = float(won.sum() / 2 / pairs)
-    items = min(len(np.unique(column[side[column]])) for side in (one, other))
-    influence = (won - value * against) / pairs
-    return _interval(value, influence, np.concatenate(raters), column, items, tests, sides=2)
+    both = pd.concat(judged)
+    pairs = both.against.sum() / 2  # each pair of ratings is counted from both of its sides
+    value = float(both.won.sum() / 2 / pairs)
+    items = int(both.groupby("corpus").unit.nunique().min())
+    influence = ((both.won - value * both.against) / pairs).to_numpy()
+    return _interval(value, influence, both.rater.to_numpy(), both.unit.to_numpy(), items, tests, sides=2)
 
 
-def _mean(values: Floats, rater: Ints, unit: Ints, tests: int) -> Share:
-    """Mean of n values, their raters and units (n,)."""
-    value = float(values.mean())
-    return _interval(value, (values - value) / len(values), rater, unit, len(np.unique(unit)), tests)
+def _mean(scores: Any, tests: int) -> Share:
+    """Mean of the scores of n answers."""
+    values = scores.score.to_numpy()
+    value, units = float(values.mean()), scores.unit.to_numpy()
+    return _interval(
+        value, (values - value) / len(values), scores.rater.to_numpy(), units, scores.unit.nunique(), tests
+    )
 
 
 def _interval(

@@ -17,7 +17,6 @@ import numpy as np
 
 from momus.report.safe import clean
 from momus.text.corpus import Corpus
-from momus.text.documents import Document
 
 LONGEST = 200_000
 """Characters of a passage at most."""
@@ -134,36 +133,26 @@ def cut(text: str, words: int) -> str | None:
     return text[: ends[-1] if ends else spans[-1].end()] + CUT
 
 
-def excerpt_of(document: Document, corpus: str, words: int, sections: bool) -> tuple[Excerpt | None, set[str], str]:
-    """The passage of a document, what was stripped from it, and why there is none.
+def excerpts_of(corpus: Corpus, words: int, sections: bool, counts: Stripped) -> list[Excerpt]:
+    """The passages of a corpus, in its order; what was stripped or left out is added to the counts.
 
     With ``sections``, each is a part; those of a cut document have the same number of words each.
     """
-    if document.problem is not None:
-        return None, set(), "could not be read"
-    texts = [s.text for s in document.sections] if sections else [document.text]
-    bare = [stripped(text, None if k else document.prompt) for k, text in enumerate(texts)]
-    marks = {what for _, found in bare for what in found}
-    parts = [cut(text, words) or (text if sections else "") for text, _ in bare]
-    if not any(_WORD.search(part) for part in parts):
-        is_short = not sections and any(_WORD.search(text) for text, _ in bare)
-        return None, marks, f"shorter than {words} words" if is_short else "empty"
-    titles = tuple(s.title for s in document.sections) if sections else ()
-    yardstick = yardsticks(document.text)
-    return Excerpt(corpus, document.id, document.prompt, tuple(parts), titles, yardstick), marks, ""
-
-
-def excerpts_of(corpus: Corpus, words: int, sections: bool, counts: Stripped) -> list[Excerpt]:
-    """The passages of a corpus, in its order; what was stripped or left out is added to the counts."""
     excerpts = []
     marks, left = counts.stripped[corpus.name], counts.left_out[corpus.name] = Counter[str](), Counter[str]()
-    for document in corpus:
-        excerpt, found, why = excerpt_of(document, corpus.name, words, sections)
-        if excerpt is None:
-            left[why] += 1
+    for d in corpus:
+        texts = [s.text for s in d.sections] if sections else [d.text]
+        bare = [stripped(text, None if k else d.prompt) for k, text in enumerate(texts)]
+        parts = tuple(cut(text, words) or (text if sections else "") for text, _ in bare)
+        if d.problem is None and any(_WORD.search(part) for part in parts):
+            marks.update({what for _, found in bare for what in found})
+            titles = tuple(s.title for s in d.sections) if sections else ()
+            excerpts.append(Excerpt(corpus.name, d.id, d.prompt, parts, titles, yardsticks(d.text)))
+        elif d.problem is not None:
+            left["could not be read"] += 1
         else:
-            marks.update(found)
-            excerpts.append(excerpt)
+            is_short = not sections and any(_WORD.search(text) for text, _ in bare)
+            left[f"shorter than {words} words" if is_short else "empty"] += 1
     return excerpts
 
 

@@ -106,24 +106,17 @@ class Protocol:
         return replace(self, **{k: v for k, v in values.items() if v is not None})
 
 
-def protocol_of(table: Mapping[str, Any], place: str) -> Protocol:
-    """Make a protocol of a table of values.
+def read_protocol(path: Path) -> Protocol:
+    """Read a protocol from a TOML file.
 
     Raises
     ------
     UsageError
-        A key is unknown, or a value cannot be used.
-
-    >>> protocol_of({"question": "fluency", "kind": "pair"}, "study.toml").asked
-    'Which passage is better written, as language?'
+        The file cannot be read, a key is unknown, or a value cannot be used.
     """
+    table = read_toml(path, str(path), HINT)
     known = [f.name for f in fields(Protocol)]
     unknown = [k for k in table if k not in known]
     if unknown:
-        raise UsageError(f"{place}: unknown key {unknown[0]!r}", hint=f"keys are {', '.join(known)}")
-    return build(Protocol, table, place, HINT, UsageError)
-
-
-def read_protocol(path: Path) -> Protocol:
-    """Read a protocol from a TOML file; errors are those of `protocol_of`, or that the file cannot be read."""
-    return protocol_of(read_toml(path, str(path), HINT), str(path))
+        raise UsageError(f"{path}: unknown key {unknown[0]!r}", hint=f"keys are {', '.join(known)}")
+    return build(Protocol, table, str(path), HINT, UsageError)

@@ -2,27 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any
-
-import numpy as np
+from typing import Any, Literal
 
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.files import plain
 from momus.limits import MOST_SEED
-from momus_people.answers import RaterAnswers, counted_answers
+from momus_people.agreement import Agreement, Level, agreement, same_answers, with_others
+from momus_people.answers import RaterAnswers, scores_of
 from momus_people.axis import AxisRow, axis_rows
-from momus_people.estimate import ReaderScores, mean_score, preference
-from momus_people.judged import Agreement, agreement, level_of, scores_of, values_of_units
-from momus_people.raters import RaterRow, failed_checks, rater_rows
+from momus_people.estimate import Share, mean_score, preference
+from momus_people.protocol import Protocol
 from momus_people.study import Study
 
 REAL = "real"
 MOST_FAILED = 0.5
 """Raters who fail more than this share of their attention checks are left out."""
+CHANCE = 0.05
+"""Largest p of a rater who agrees with the others."""
+FAILED = 0.4
+"""Share of failed attention checks from which on a rater is flagged: 1 of 2, 2 of 5."""
+HASTE = 3.0
+"""A rater is hasty who answers this many times faster than the median of all raters."""
+Flag = Literal[
+    "failed checks", "agrees no better than chance", "one answer only", "hasty", "same answers as another rater"
+]
+
+
+@dataclass(frozen=True)
+class RaterRow:
+    """One rater.
+
+    Attributes
+    ----------
+    answered, missing, invalid
+        Answers to all trials.
+    failed, checks, same, repeats
+        Failed attention checks of those answered; repeated items with the same answer of those answered twice.
+    seconds
+        Median time per item; NaN if unknown.
+    rho, p
+        Rank correlation with the mean of the other raters, and its permutation p.
+    flags
+        What is odd about the answers.
+    left_out
+        Whether the answers take no part.
+    """
+
+    name: str
+    answered: int
+    missing: int
+    invalid: int
+    failed: int
+    checks: int
+    same: int
+    repeats: int
+    seconds: float
+    rho: float
+    p: float
+    flags: tuple[Flag, ...]
+    left_out: bool
+    comment: str = ""
+
+
+def rater_rows(
+    study: Study, answers: RaterAnswers, out: Collection[int], kept: Collection[int], seed: int
+) -> list[RaterRow]:
+    """One row per rater; ``out`` are left out, and ``kept`` take part."""
+    table, names = answers.table, sorted(answers.missing)
+    items = answers.items(names)
+    others = {}
+    for r in names:  # the others are those who take part
+        among = items[items.rater.isin([*kept, r])]
+        others[r] = with_others(among.unit, among.category, among.rater, r, seed)
+    sure = sum(p <= CHANCE for _, p in others.values())
+    seconds = table.seconds.where(table.seconds > 0).groupby(table.rater).median().reindex(names)
+    chosen = {r: dict(zip(mine.unit, mine.category, strict=True)) for r, mine in items.groupby("rater")}
+    copies = same_answers(chosen)
+    rows = []
+    for r in names:
+        mine = table[table.rater == r]
+        item, again, checks = (mine[mine.role == role] for role in ("item", "repeat", "check"))
+        first = again.unit.map(chosen.get(r, {})).dropna()
+        rho, p = others[r]
+        failed = int((~checks.is_right.astype(bool)).sum())
+        odd: dict[Flag, bool] = {
+            "failed checks": len(checks) > 0 and failed / len(checks) >= FAILED,
+            # where most raters agree with the others, one who does not stands out
+            "agrees no better than chance": p > CHANCE and sure * 2 >= len(others) > 2,
+            "one answer only": item.unit.nunique() > 4 and item.value.nunique() == 1,
+            "hasty": seconds[r] * HASTE < seconds.median(),
+            "same answers as another rater": r in copies,
+        }
+        rows.append(
+            RaterRow(
+                name=study.raters[r],
+                answered=len(mine),
+                missing=answers.missing[r],
+                invalid=answers.invalid[r],
+                failed=failed,
+                checks=len(checks),
+                same=int((first == again.category[first.index]).sum()),
+                repeats=len(first),
+                seconds=float(seconds[r]),
+                rho=rho,
+                p=p,
+                flags=tuple(flag for flag, is_odd in odd.items() if is_odd),
+                left_out=r in out,
+                comment=answers.comments.get(r, ""),
+            )
+        )
+    return rows
 
 
 @dataclass(frozen=True)
@@ -111,18 +204,15 @@ def analysed(
     unknown = [n for n in exclude if n not in study.raters]
     if unknown:
         raise UsageError(f"no rater is called {unknown[0]!r}", hint=f"raters are {', '.join(study.raters)}")
-    if not any(answers.by_rater.values()):
+    if answers.table.empty:
         raise UsageError("there are no answers", hint="pass the files that the raters saved")
-    failed = {r: failed_checks(a) for r, a in answers.by_rater.items()}
-    out = {r for r, (bad, n) in failed.items() if n and bad / n > max_failed}
-    out |= {study.raters.index(n) for n in exclude}
-    kept = [r for r in answers.by_rater if r not in out]
-    counted = counted_answers(answers, kept)
-    if not counted:
+    out = left_out(answers, max_failed) | {study.raters.index(n) for n in exclude}
+    kept = [r for r in answers.missing if r not in out]
+    items, p = answers.items(kept), study.protocol
+    if items.empty:
         raise UsageError("no rater is left", hint=f"pass a larger {arg('max_failed')}, or exclude fewer raters")
-    unit, value, _ = values_of_units(study, counted)
-    scores, p = scores_of(study, counted), study.protocol
-    names = [n for n in study.corpora if n in scores.corpus]
+    scores = scores_of(study, items)
+    names = [n for n in study.corpora if (scores.corpus == n).any()]
     contrasts, notes = _contrast_rows(scores, names)
     return StudyResult(
         study=study.name,
@@ -130,9 +220,9 @@ def analysed(
         asked=p.asked,
         kind=p.kind,
         scale=p.scale if p.kind == "rating" else (),
-        answers=len(counted),
+        answers=len(items),
         expected=sum(t.role == "item" for t in study.design.trials),
-        agreement=agreement(unit, value, level_of(p), seed),
+        agreement=agreement(items.unit, items.category, level_of(p), seed),
         corpora=_corpus_rows(scores, names, len(p.scale) if p.kind == "rating" else 2),
         contrasts=contrasts,
         raters=rater_rows(study, answers, out, kept, seed),
@@ -141,21 +231,31 @@ def analysed(
     )
 
 
-def _corpus_rows(scores: ReaderScores, names: Sequence[str], categories: int) -> list[CorpusRow]:
+def left_out(answers: RaterAnswers, max_failed: float = MOST_FAILED) -> set[int]:
+    """Raters who fail more than this share of their attention checks."""
+    checks = answers.table[answers.table.role == "check"]
+    failed = (~checks.is_right.astype(bool)).groupby(checks.rater).mean()
+    return set(failed.index[failed > max_failed].tolist())
+
+
+def level_of(protocol: Protocol) -> Level:
+    """Level of measurement of the categories: of passages, or of pairs."""
+    return "nominal" if protocol.kind == "pair" and not protocol.ties else "ordinal"
+
+
+def _corpus_rows(scores: Any, names: Sequence[str], categories: int) -> list[CorpusRow]:
     """One row per corpus; shares become ratings from 1 where there are more than two categories."""
     rows = []
     for name in names:
-        share, judged = mean_score(scores, name, len(names)), scores.columns(name)
-        ends = np.array([share.value, share.low, share.high])
-        value, low, high = (ends if categories == 2 else 1 + (categories - 1) * ends).tolist()
-        answers = int(np.isfinite(scores.table[:, judged]).sum())
-        rows.append(CorpusRow(name, value, low, high, int(judged.sum()), answers))
+        judged, share = scores[scores.corpus == name].passage, mean_score(scores, name, len(names))
+        ends = share if categories == 2 else Share(*(1 + (categories - 1) * v for v in share))
+        rows.append(CorpusRow(name, *ends, passages=judged.nunique(), answers=len(judged)))
     return rows
 
 
-def _contrast_rows(scores: ReaderScores, names: Sequence[str]) -> tuple[list[ContrastRow], list[str]]:
+def _contrast_rows(scores: Any, names: Sequence[str]) -> tuple[list[ContrastRow], list[str]]:
     """All pairs of corpora, or with real text only those with it, and notes about those that nobody judged both of."""
     pairs = [(n, REAL) for n in names if n != REAL] if REAL in names else list(combinations(names, 2))
     shares = {pair: preference(scores, *pair, tests=len(pairs)) for pair in pairs}
-    rows = [ContrastRow(*pair, s.value, s.low, s.high) for pair, s in shares.items() if s is not None]
+    rows = [ContrastRow(*pair, *s) for pair, s in shares.items() if s is not None]
     return rows, [f"no reader judged both {a} and {b}" for (a, b), s in shares.items() if s is None]

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TypeVar
+
+from rich.console import Group, RenderableType
+from rich.text import Text
 
 from momus.report.safe import one_line
-from momus.report.words.format import p_value, text_table
+from momus.report.words.blocks import Columns
+from momus.report.words.format import HUMAN, p_value, text_table
 from momus.text.counting import counted, percentage
 from momus_people.axis import AxisRow
 from momus_people.design import balance
 from momus_people.excerpts import Stripped
-from momus_people.raters import RaterRow
-from momus_people.result import REAL, ContrastRow, CorpusRow, StudyResult
+from momus_people.result import REAL, ContrastRow, CorpusRow, RaterRow, StudyResult
 from momus_people.study import Study
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 SURE = 0.05
+T = TypeVar("T")
 
 
 def finding_sentences(result: StudyResult) -> list[str]:
@@ -27,7 +28,11 @@ def finding_sentences(result: StudyResult) -> list[str]:
     sentences = [*contrast_sentences(result), agreement_sentence(result)]
     if any(not r.is_yardstick for r in result.axis):
         sentences.append(axis_sentence(result))
-    return [*sentences, *rater_sentences(result.raters)]
+    if out := [r.name for r in result.raters if r.left_out]:
+        sentences.append(f"Left out: {', '.join(out)}.")
+    if odd := [f"{r.name} ({', '.join(r.flags)})" for r in result.raters if r.flags and not r.left_out]:
+        sentences.append(f"Look at the answers of {'; '.join(odd)}.")
+    return sentences
 
 
 def contrast_sentences(result: StudyResult) -> list[str]:
@@ -52,7 +57,7 @@ def _difference(c: ContrastRow, kind: str) -> str:
 
 
 def _corpus(name: str) -> str:
-    return "human text" if name == REAL else one_line(name, 80)
+    return HUMAN if name == REAL else one_line(name, 80)
 
 
 def agreement_sentence(result: StudyResult) -> str:
@@ -61,10 +66,8 @@ def agreement_sentence(result: StudyResult) -> str:
     if a is None:
         return "Agreement cannot be measured: no item has two different answers."
     what = "pairs" if result.kind == "pair" else "passages"
-    return (
-        f"Krippendorff's α ({a.level}) is {a.alpha:.2f} [{a.low:.2f}, {a.high:.2f}] "
-        f"over {a.values:,} values of {a.units:,} {what}."
-    )
+    shown = _two(a.alpha, a.low, a.high)
+    return f"Krippendorff's α ({a.level}) is {shown} over {a.values:,} values of {a.units:,} {what}."
 
 
 def axis_sentence(result: StudyResult) -> str:
@@ -73,19 +76,16 @@ def axis_sentence(result: StudyResult) -> str:
     A higher value of a critic means a text that is less likely under it, or odder.
     """
     rows = [r for r in result.axis if not r.is_yardstick]
-    sure = [r for r in rows if isfinite(r.p_adjusted) and r.p_adjusted <= SURE]
+    known = sorted((r for r in rows if isfinite(r.partial)), key=lambda r: -abs(r.partial))
+    sure = [_partial(r) for r in known if r.p_adjusted <= SURE]
     named = " " not in result.question
     what = f"Readers' judgements of {one_line(result.question, 40)}" if named else "Readers' answers"
     held = "beyond length and the other yardsticks"
-    known = [r for r in rows if isfinite(r.partial)]
-    if not sure:
-        none = f"{what} follow none of {counted(len(rows), 'axis', 'axes')} {held}"
-        if not known:
-            return f"{none}."
-        return f"{none}; the largest partial correlation is {_partial(max(known, key=lambda r: abs(r.partial)))}."
-    listed = "; ".join(_partial(r) for r in sorted(sure, key=lambda r: -abs(r.partial)))
-    rest = "" if len(sure) == len(rows) else f", and none of the {len(rows) - len(sure)} other axes"
-    return f"{what} follow {listed}{rest}, {held}."
+    if sure:
+        rest = "" if len(sure) == len(rows) else f", and none of the {len(rows) - len(sure)} other axes"
+        return f"{what} follow {'; '.join(sure)}{rest}, {held}."
+    most = f"; the largest partial correlation is {_partial(known[0])}" if known else ""
+    return f"{what} follow none of {counted(len(rows), 'axis', 'axes')} {held}{most}."
 
 
 def _partial(r: AxisRow) -> str:
@@ -99,18 +99,6 @@ def _two(value: float, low: float | None = None, high: float | None = None) -> s
         return "–"
     interval = "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]"
     return f"{value:.2f}{interval}".replace("-", "−")
-
-
-def rater_sentences(raters: Sequence[RaterRow]) -> list[str]:
-    """Who was left out, and whose answers are odd."""
-    out = [r.name for r in raters if r.left_out]
-    odd = [f"{r.name} ({', '.join(r.flags)})" for r in raters if r.flags and not r.left_out]
-    sentences = []
-    if out:
-        sentences.append(f"Left out: {', '.join(out)}.")
-    if odd:
-        sentences.append(f"Look at the answers of {'; '.join(odd)}.")
-    return sentences
 
 
 def shown_name(result: StudyResult) -> str:
@@ -130,78 +118,73 @@ def shown_cells(result: StudyResult, row: CorpusRow) -> str:
     return f"{middle} [{low}, {high}]"
 
 
-def axis_cells(r: AxisRow) -> tuple[str, ...]:
-    """The cells of one row of the table of axes."""
-    return (
-        f"yardstick: {r.axis}" if r.is_yardstick else one_line(r.axis, 60),
-        _two(r.rho, r.low, r.high),
-        _two(r.partial, r.partial_low, r.partial_high),
-        "–" if r.is_yardstick else p_value(r.p_adjusted),
-        f"{r.passages:,}",
+def _answered(r: RaterRow) -> str:
+    return f"{r.answered:,}" + "".join(
+        f", {n:,} {what}" for n, what in ((r.missing, "missing"), (r.invalid, "invalid")) if n
     )
+
+
+AXES: Columns[AxisRow] = (
+    ("axis", lambda r: f"yardstick: {r.axis}" if r.is_yardstick else one_line(r.axis, 60)),
+    ("ρ within prompts", lambda r: _two(r.rho, r.low, r.high)),
+    ("ρ given yardsticks", lambda r: _two(r.partial, r.partial_low, r.partial_high)),
+    ("p (Holm)", lambda r: "–" if r.is_yardstick else p_value(r.p_adjusted)),
+    ("passages", lambda r: f"{r.passages:,}"),
+)
+RATERS: Columns[RaterRow] = (
+    ("rater", lambda r: r.name),
+    ("answers", _answered),
+    ("checks failed", lambda r: f"{r.failed} of {r.checks}" if r.checks else "–"),
+    ("repeats kept", lambda r: f"{r.same} of {r.repeats}" if r.repeats else "–"),
+    ("s per item", lambda r: f"{r.seconds:.0f}" if isfinite(r.seconds) else "–"),
+    ("ρ with others", lambda r: _two(r.rho)),
+    ("flags", lambda r: ", ".join([*r.flags, *["left out"] * r.left_out])),
+)
+"""Columns of the tables of axes and of raters."""
 
 
 def result_view(result: StudyResult) -> RenderableType:
     """The answer in sentences, then tables of corpora, axes and raters."""
-    from rich.console import Group
-    from rich.text import Text
-
-    parts: list[RenderableType] = [Text(one_line(result.asked, 300), style="bold")]
-    parts.append(Text(f"{result.answers:,} of {result.expected:,} answers to items"))
-    parts += [Text(s) for s in finding_sentences(result)]
-    parts += [Text(f"Note: {one_line(n, 400)}.") for n in result.notes]
-    if result.corpora:
-        heads = ["corpus", shown_name(result), "passages", "answers"]
-        cells = [
-            (one_line(c.corpus, 60), shown_cells(result, c), f"{c.passages:,}", f"{c.answers:,}")
-            for c in result.corpora
-        ]
-        parts += [Text(""), text_table(heads, cells, "llr")]
-    if result.axis:
-        heads = ["axis", "ρ within prompts", "ρ given yardsticks", "p (Holm)", "passages"]
-        parts += [Text(""), text_table(heads, [axis_cells(r) for r in result.axis], "lllr")]
-    heads = ["rater", "answers", "checks failed", "repeats kept", "s per item", "ρ with others", "flags"]
-    parts += [Text(""), text_table(heads, [_rater_cells(r) for r in result.raters], "l")]
-    parts += [Text(f"{r.name} writes: {one_line(r.comment, 400)}") for r in result.raters if r.comment]
-    return Group(*parts)
-
-
-def _rater_cells(r: RaterRow) -> tuple[str, ...]:
-    lost = "".join([f", {r.missing:,} missing" * bool(r.missing), f", {r.invalid:,} invalid" * bool(r.invalid)])
-    return (
-        r.name,
-        f"{r.answered:,}{lost}",
-        f"{r.failed} of {r.checks}" if r.checks else "–",
-        f"{r.same} of {r.repeats}" if r.repeats else "–",
-        f"{r.seconds:.0f}" if isfinite(r.seconds) else "–",
-        _two(r.rho),
-        ", ".join([*r.flags, *(["left out"] if r.left_out else [])]),
+    lines = [f"{result.answers:,} of {result.expected:,} answers to items", *finding_sentences(result)]
+    lines += [f"Note: {one_line(n, 400)}." for n in result.notes]
+    corpora: Columns[CorpusRow] = (
+        ("corpus", lambda c: one_line(c.corpus, 60)),
+        (shown_name(result), lambda c: shown_cells(result, c)),
+        ("passages", lambda c: f"{c.passages:,}"),
+        ("answers", lambda c: f"{c.answers:,}"),
     )
+    return Group(
+        Text(one_line(result.asked, 300), style="bold"),
+        *map(Text, lines),
+        *_table(result.corpora, corpora, "llr"),
+        *_table(result.axis, AXES, "lllr"),
+        *_table(result.raters, RATERS, "l"),
+        *(Text(f"{r.name} writes: {one_line(r.comment, 400)}") for r in result.raters if r.comment),
+    )
+
+
+def _table(rows: Sequence[T], columns: Columns[T], align: str) -> list[RenderableType]:
+    """An empty line, and a table of one row each; nothing for no rows."""
+    cells = [[cell(row) for _, cell in columns] for row in rows]
+    return [Text(""), text_table([head for head, _ in columns], cells, align)] if rows else []
 
 
 def made_view(study: Study, counts: Stripped, out: str) -> RenderableType:
     """What a new study holds, and what was stripped."""
-    from rich.console import Group
-    from rich.text import Text
-
     p, even = study.protocol, balance(study.design, study.protocol, study.corpora)
-    parts: list[RenderableType] = [
-        Text(f"Study {study.name}: {one_line(p.asked, 300)}", style="bold"),
-        Text(
-            f"{counted(p.items, 'pair' if p.kind == 'pair' else 'passage')}, {counted(p.raters, 'rater')}, "
-            f"{counted(p.per_item, 'judgement')} of each; a rater has {_range(even['items_per_rater'])} items, "
-            f"{p.repeats} of them twice, and {p.checks} attention checks. "
-            f"Two raters share {_range(even['items_shared_by_two_raters'])} items. Seed {p.seed}."
-        ),
-        Text("Passages: " + ", ".join(f"{one_line(n, 40)} {k:,}" for n, k in even["passages"].items()) + "."),
+    lines = [
+        f"{counted(p.items, 'pair' if p.kind == 'pair' else 'passage')}, {counted(p.raters, 'rater')}, "
+        f"{counted(p.per_item, 'judgement')} of each; a rater has {_range(even['items_per_rater'])} items, "
+        f"{p.repeats} of them twice, and {p.checks} attention checks. "
+        f"Two raters share {_range(even['items_shared_by_two_raters'])} items. Seed {p.seed}.",
+        "Passages: " + ", ".join(f"{one_line(n, 40)} {k:,}" for n, k in even["passages"].items()) + ".",
     ]
     for title, by_corpus in (("Stripped", counts.stripped), ("Left out", counts.left_out)):
         for name, what in by_corpus.items():
-            listed = ", ".join(f"{k} ({n:,})" for k, n in what.most_common() if n)
-            if listed:
-                parts.append(Text(f"{title}, documents of {one_line(name, 40)}: {one_line(listed, 400)}."))
-    parts.append(Text(f"Pages for raters: {out}/raters. Keep {out}/key.json back."))
-    return Group(*parts)
+            if listed := ", ".join(f"{k} ({n:,})" for k, n in what.most_common() if n):
+                lines.append(f"{title}, documents of {one_line(name, 40)}: {one_line(listed, 400)}.")
+    lines.append(f"Pages for raters: {out}/raters. Keep {out}/key.json back.")
+    return Group(Text(f"Study {study.name}: {one_line(p.asked, 300)}", style="bold"), *map(Text, lines))
 
 
 def _range(values: Sequence[int]) -> str:

@@ -4,7 +4,7 @@
 sections, long sections and rare titles.
 """
 
-from momus_preparing.filters import Filters
-from momus_preparing.pipeline import PreparedTexts, prepare
+from momus_preparing.filters import Filters, PreparedTexts
+from momus_preparing.pipeline import prepare
 
 __all__ = ["Filters", "PreparedTexts", "prepare"]

@@ -128,7 +128,8 @@ def prepared_view(prepared: PreparedTexts, out: Path, notes: Sequence[str] = ())
         table.add_row(f"{n:,}", f"dropped: {escape(reason)}")
     table.add_row(f"{prepared.kept:,}", f"kept → {escape(str(out))}")
     lines: list[RenderableType] = [table]
-    lines += [f"\n{escape(line)}" for line in [*notes, *_regained_lines(prepared)]]
+    kept = [f"{option} would keep {counted(n, 'more document')}" for option, n in prepared.regained.most_common()]
+    lines += [f"\n{escape(line)}" for line in [*notes, *kept]]
     if prepared.short:
         lines.append(f"\nSections of fewer tokens than --fewest-tokens: {prepared.short:,} (see --short)")
     if prepared.sections:
@@ -143,8 +144,3 @@ def prepared_view(prepared: PreparedTexts, out: Path, notes: Sequence[str] = ())
         more = ", …" if len(prepared.titles) > 15 else ""
         lines.append(f"{len(prepared.titles):,} titles: {titles}{more}")
     return Group(*lines)
-
-
-def _regained_lines(prepared: PreparedTexts) -> list[str]:
-    """Say which options would have kept more documents."""
-    return [f"{option} would keep {counted(n, 'more document')}" for option, n in prepared.regained.most_common()]

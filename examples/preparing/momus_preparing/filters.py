@@ -9,10 +9,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 from momus.arguments import arg
 from momus.errors import UsageError
+from momus.parameters import check_values
 from momus.text.counting import counted
 from momus.text.documents import Document
 from momus.text.tokens import get_tokenizer
@@ -142,8 +143,7 @@ class Filters:
     short: Short = "keep"
 
     def __post_init__(self) -> None:
-        if self.short not in get_args(Short):
-            raise UsageError(f"short is {self.short!r}", hint=f"choose one of {', '.join(get_args(Short))}")
+        check_values(type(self), {"short": self.short})
 
     @classmethod
     def published(cls, least_sections: int = 3, language: str = "en") -> Filters:
@@ -155,75 +155,93 @@ class Filters:
         return cls(least_sections, most_tokens=2000, least_documents=5, language=language, short="document")
 
 
-@dataclass(frozen=True)
-class Reason:
-    """Why a document is dropped, and the option that would keep it, if there is one."""
-
-    text: str
-    option: str = ""
-
-
-@dataclass(frozen=True)
-class Cleaned:
-    """A document with standard titles.
+@dataclass
+class PreparedTexts:
+    """Counts of documents, sections and titles, kept and dropped.
 
     Attributes
     ----------
+    read, kept
+        Numbers of documents.
+    dropped
+        Documents dropped, by reason.
     sections
-        (title, text), without apparatus.
-    apparatus
-        Titles of the sections that are left out as apparatus.
-    found_short
-        Number of short sections as read.
+        Apparatus sections dropped, by title.
+    titles
+        Number of kept documents that hold each title.
+    merged
+        The title that replaced each spelling variant.
     short
-        Numbers of the short sections that stay, from 0.
-    reasons
-        Why the document is dropped; empty if it is not.
+        Number of short sections, kept or not; see `Filters.short`.
+    regained
+        Number of documents that would be kept if one filter were off, by the option that does so. A document that
+        two filters drop counts for neither; one that a filter of the second pass would still drop does count.
     """
 
-    sections: list[tuple[str, str]]
-    apparatus: list[str] = field(default_factory=list)
-    found_short: int = 0
-    short: list[int] = field(default_factory=list)
-    reasons: list[Reason] = field(default_factory=list)
+    read: int = 0
+    kept: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    sections: Counter[str] = field(default_factory=Counter)
+    titles: Counter[str] = field(default_factory=Counter)
+    merged: dict[str, str] = field(default_factory=dict)
+    short: int = 0
+    regained: Counter[str] = field(default_factory=Counter)
+
+    def drop(self, reasons: Mapping[str, str]) -> None:
+        """Count a document that is dropped, by its first reason; each has the option that would keep it, or none."""
+        reason, option = next(iter(reasons.items()))
+        self.dropped[reason] += 1
+        if len(reasons) == 1 and option:
+            self.regained[option] += 1
 
 
-def clean(document: Document, filters: Filters, lemma: Lemmatizer) -> Cleaned:
-    """Clean the sections of a document, and apply all filters but that of rare titles.
+def clean(
+    document: Document, filters: Filters, lemma: Lemmatizer, tally: PreparedTexts
+) -> tuple[list[tuple[str, str]], list[int]] | None:
+    """Clean the sections of a document; None if a filter drops it, as the tally counts. Rare titles are not looked at.
+
+    Returns
+    -------
+    (title, text) of each section, without apparatus; and the numbers of the short ones that stay, from 0.
 
     >>> from momus.text.documents import Section
     >>> sections = Section("So it is.", "1. Use"), Section("b", "See also"), Section("None.", "Limits")
-    >>> clean(Document("a", sections), Filters(2, fewest_tokens=2), lambda word: word)
-    Cleaned(sections=[('use', 'So it is.'), ('limits', 'None.')], apparatus=['see also'], found_short=0, short=[], \
-reasons=[])
+    >>> tally = PreparedTexts()
+    >>> clean(Document("a", sections), Filters(2, fewest_tokens=2), lambda word: word, tally)
+    ([('use', 'So it is.'), ('limits', 'None.')], [])
+    >>> tally.sections
+    Counter({'see also': 1})
     """
     if document.problem or not document.sectioned:
-        return Cleaned([], reasons=[Reason(document.problem or "no sections")])
+        tally.drop({document.problem or "no sections": ""})
+        return None
     named = [(standard_title(section.title, lemma), section.text) for section in document.sections]
-    apparatus = [name for name, _ in named if name in filters.apparatus]
     sections = [(name, text) for name, text in named if name not in filters.apparatus]
+    tally.sections.update(name for name, _ in named if name in filters.apparatus)
     if not any(name for name, _ in sections):
-        return Cleaned([], apparatus, reasons=[Reason("no titles")])
+        tally.drop({"no titles": ""})
+        return None
     split = get_tokenizer("words", True).split
     lengths = [len(split(text)) for _, text in sections]
     short = [i for i, n in enumerate(lengths) if n < filters.fewest_tokens]
+    tally.short += len(short)
     if filters.short == "merge":
         sections = _merged(sections, short)
     elif filters.short == "drop":
         sections = [section for i, section in enumerate(sections) if i not in short]
-    reasons = []
+    reasons = {}
     if len(sections) < filters.least_sections:
-        reasons.append(Reason(f"fewer than {counted(filters.least_sections, 'section')}", arg("least_sections", 1)))
+        reasons[f"fewer than {counted(filters.least_sections, 'section')}"] = arg("least_sections", 1)
     if short and filters.short == "document":
-        reasons.append(
-            Reason(f"a section of fewer than {counted(filters.fewest_tokens, 'token')}", arg("short", "keep"))
-        )
+        reasons[f"a section of fewer than {counted(filters.fewest_tokens, 'token')}"] = arg("short", "keep")
     if filters.most_tokens is not None and max(lengths) > filters.most_tokens:
-        longest = f"a section of more than {counted(filters.most_tokens, 'token')}"
-        reasons.append(Reason(longest, f"a larger {arg('most_tokens')}"))
+        reasons[f"a section of more than {counted(filters.most_tokens, 'token')}"] = f"a larger {arg('most_tokens')}"
     if not all(name for name, _ in sections):
-        reasons.append(Reason("a section without a title"))
-    return Cleaned(sections, apparatus, len(short), short if filters.short == "keep" else [], reasons)
+        reasons["a section without a title"] = ""
+    if reasons:
+        tally.drop(reasons)
+        return None
+    return sections, short if filters.short == "keep" else []
 
 
 def _merged(sections: Sequence[tuple[str, str]], short: Sequence[int]) -> list[tuple[str, str]]:

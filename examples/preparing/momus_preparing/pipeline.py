@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from momus.reading.markup import SUFFIXES as MARKUP
 from momus.reading.options import Source, top_of
 from momus.reading.sniffing import SUFFIXES, TEXTUAL, split_name
 from momus.text.counting import counted
-from momus_preparing.filters import Filters, Reason, clean, lemmatizer, spelling_variants
+from momus_preparing.filters import Filters, PreparedTexts, clean, lemmatizer, spelling_variants
 
 if TYPE_CHECKING:
     from momus.text.documents import Document
@@ -28,45 +27,6 @@ if TYPE_CHECKING:
 PREPARED = "a file of `momus prepare`"
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 """How files are compressed, by the last suffix of their names."""
-
-
-@dataclass
-class PreparedTexts:
-    """Counts of documents, sections and titles, kept and dropped.
-
-    Attributes
-    ----------
-    read, kept
-        Numbers of documents.
-    dropped
-        Documents dropped, by reason.
-    sections
-        Apparatus sections dropped, by title.
-    titles
-        Number of kept documents that hold each title.
-    merged
-        The title that replaced each spelling variant.
-    short
-        Number of short sections, kept or not; see `Filters.short`.
-    regained
-        Number of documents that would be kept if one filter were off, by the option that does so. A document that
-        two filters drop counts for neither; one that a filter of the second pass would still drop does count.
-    """
-
-    read: int = 0
-    kept: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
-    sections: Counter[str] = field(default_factory=Counter)
-    titles: Counter[str] = field(default_factory=Counter)
-    merged: dict[str, str] = field(default_factory=dict)
-    short: int = 0
-    regained: Counter[str] = field(default_factory=Counter)
-
-    def drop(self, reasons: Sequence[Reason]) -> None:
-        """Count a document that is dropped, by its first reason."""
-        self.dropped[reasons[0].text] += 1
-        if len(reasons) == 1 and reasons[0].option:
-            self.regained[reasons[0].option] += 1
 
 
 def prepare(
@@ -116,16 +76,14 @@ def _first_pass(documents: Iterable[Document], filters: Filters, tally: Prepared
             tally.read += 1
             if tally.read % 500 == 0:
                 advance(tally.read)
-            cleaned = clean(document, filters, lemma)
-            tally.sections.update(cleaned.apparatus)
-            tally.short += cleaned.found_short
-            if cleaned.reasons:
-                tally.drop(cleaned.reasons)
+            cleaned = clean(document, filters, lemma, tally)
+            if cleaned is None:
                 continue
-            title_counts.update({title for title, _ in cleaned.sections})
+            sections, short = cleaned
+            title_counts.update({title for title, _ in sections})
             labels = {"prompt_id": document.prompt, "group_id": document.group}
             beside = {**document.fields, **{name: value for name, value in labels.items() if value is not None}}
-            row = [document.id, cleaned.sections, cleaned.short, beside]
+            row = [document.id, sections, short, beside]
             spool.write(json.dumps(row, ensure_ascii=False) + "\n")
     return title_counts
 
@@ -163,7 +121,7 @@ def _second_pass(
             names = [tally.merged.get(title, title) for title, _ in sections]
             if any(totals[name] < filters.least_documents for name in names):
                 rare = f"a title in fewer than {counted(filters.least_documents, 'document')}"
-                tally.drop([Reason(rare, arg("least_documents", 1))])
+                tally.drop({rare: arg("least_documents", 1)})
                 continue
             record = {**metadata, "id": id_, "section_names": names, "sections": [text for _, text in sections]}
             if short:

@@ -109,12 +109,8 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         self.generate = generate
         self.every = every
         self.start = start
-        self.settings: dict[str, Any] = {
-            "permutations": permutations,
-            "resamples": resamples,
-            "confidence": confidence,
-            "seed": seed,
-        }
+        self.settings: dict[str, Any] = {"permutations": permutations, "resamples": resamples, "seed": seed}
+        self.settings["confidence"] = confidence
         self.seed = seed
         self.history: list[dict[str, Any]] = []
         self.always_valid = always_valid
@@ -219,20 +215,22 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         return verdicts
 
     def _record(self, verdicts: Sequence[Verdict], looks: dict[str, Look], state: Any) -> None:
-        """Add a look to `history`, and write its numbers to the logs of the training."""
-        epoch = float(state.epoch or 0.0)
-        numbers: dict[str, float] = {}
+        """Add a look to `history`, and write its numbers to the logs of the training; missing values are left out."""
+        when = {"step": int(state.global_step), "epoch": float(state.epoch or 0.0)}
+        numbers: dict[str, float | None] = {}
         for verdict in verdicts:
             row, look = verdict.row(), looks.get(verdict.critic) if verdict.headline else None
-            columns = {k: row[k] for k in COLUMNS}
-            columns |= {k: None if look is None else getattr(look, k) for k in ALWAYS}
-            columns |= {k: row[k] for k in COUNTS}
-            self.history.append({"step": int(state.global_step), "epoch": epoch, **columns})
-            numbers |= _logged(verdict, look)
+            always = {k: None if look is None else getattr(look, k) for k in ALWAYS}
+            self.history.append({**when, **{k: row[k] for k in COLUMNS}, **always, **{k: row[k] for k in COUNTS}})
+            name = f"momus/{verdict.critic}/{verdict.statistic}"
+            numbers[name] = verdict.generated_value
+            numbers |= {f"{name}/{k}": row[k] for k in ("difference", "low", "high")}
+            numbers |= {f"{name}/{k}": value for k, value in always.items()}
+        logged = {k: float(v) for k, v in numbers.items() if v is not None}
         if self._trainer is not None:
-            self._trainer.log(dict(numbers))
+            self._trainer.log(logged)
         else:
-            state.log_history.append({**numbers, "epoch": state.epoch, "step": state.global_step})
+            state.log_history.append({**logged, "epoch": state.epoch, "step": state.global_step})
 
     def _look_at_real(self) -> None:
         if self._scores:
@@ -265,13 +263,3 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
                 hint="return a list with at least one string",
             )
         return list(texts)
-
-
-def _logged(verdict: Verdict, look: Look | None) -> dict[str, float]:
-    """Numbers of a verdict for the trainer's logs; missing values are left out."""
-    name = f"momus/{verdict.critic}/{verdict.statistic}"
-    numbers = {name: verdict.generated_value}
-    numbers |= {f"{name}/{k}": getattr(verdict, k) for k in ("difference", "low", "high")}
-    if look is not None:
-        numbers |= {f"{name}/{k}": float(getattr(look, k)) for k in ALWAYS}
-    return {k: float(v) for k, v in numbers.items() if v is not None}

@@ -78,6 +78,7 @@ class MlflowTracker(ComparisonTracker):
     def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
         """Send a comparison; returns the experiment and the id of the run."""
         import mlflow
+        from mlflow.entities import Metric
         from mlflow.tracking import MlflowClient
 
         client = MlflowClient()
@@ -91,7 +92,10 @@ class MlflowTracker(ComparisonTracker):
             home = f"experiment {place or 'momus'!r}"
         status = "FAILED"
         try:
-            self._metrics(client, identifier, tracked.numbers, step or 0)
+            now = int(time() * 1000)
+            metrics = [Metric(name, value, now, step or 0) for name, value in tracked.numbers.items()]
+            for start in range(0, len(metrics), BATCH):
+                client.log_batch(identifier, metrics=metrics[start : start + BATCH])
             # parameters of a run cannot be changed: tags can, when a run gets several comparisons
             for name, value in tracked.settings.items():
                 client.set_tag(identifier, f"momus.{name.replace(' ', '_')}"[:250], value)
@@ -106,16 +110,6 @@ class MlflowTracker(ComparisonTracker):
                 client.set_terminated(identifier, status)
         return f"{home}, run {identifier}"
 
-    def _metrics(self, client: Any, identifier: str, numbers: Mapping[str, float], step: int) -> None:
-        from time import time
-
-        from mlflow.entities import Metric
-
-        now = int(time() * 1000)
-        metrics = [Metric(name, value, now, step) for name, value in numbers.items()]
-        for start in range(0, len(metrics), BATCH):
-            client.log_batch(identifier, metrics=metrics[start : start + BATCH])
-
 
 class TensorboardTracker(ComparisonTracker):
     """Write results as events of TensorBoard; neither TensorFlow nor torch is needed.
@@ -126,32 +120,22 @@ class TensorboardTracker(ComparisonTracker):
 
     def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
         """Write a comparison; returns the folder of the run."""
+        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.plugins.scalar.summary_v2 import scalar_pb
         from tensorboard.plugins.text.summary_v2 import text_pb
+        from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
         folder = Path(place or "runs").expanduser() / run
         settings = "\n".join(f"    {name}: {value}" for name, value in tracked.settings.items())
-        texts = [text_pb("momus/answer", tracked.markdown), text_pb("momus/settings", settings)]
-        _write(folder, [*_scalars(tracked.numbers), *texts], step or 0, **options)
+        summaries = [scalar_pb(name, value) for name, value in tracked.numbers.items()]
+        summaries += [text_pb("momus/answer", tracked.markdown), text_pb("momus/settings", settings)]
+        writer = EventFileWriter(str(folder), **options)
+        try:
+            for summary in summaries:
+                writer.add_event(Event(wall_time=time(), step=step or 0, summary=summary))
+        finally:
+            writer.close()
         if tracked.report is not None:
             name = "report.html" if step is None else f"report-{step}.html"
             write_own(folder / name, tracked.report.read_bytes(), REPORT_KIND)
         return f"folder {folder}"
-
-
-def _scalars(numbers: Mapping[str, float]) -> list[Any]:
-    from tensorboard.plugins.scalar.summary_v2 import scalar_pb
-
-    return [scalar_pb(name, value) for name, value in numbers.items()]
-
-
-def _write(folder: Path, summaries: list[Any], step: int, **options: Any) -> None:
-    """Append an event file with these summaries."""
-    from tensorboard.compat.proto.event_pb2 import Event
-    from tensorboard.summary.writer.event_file_writer import EventFileWriter
-
-    writer = EventFileWriter(str(folder), **options)
-    try:
-        for summary in summaries:
-            writer.add_event(Event(wall_time=time(), step=step, summary=summary))
-    finally:
-        writer.close()

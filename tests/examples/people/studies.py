@@ -1,8 +1,8 @@
 """Small studies for tests."""
 
 from momus.text.corpus import Corpus, Document, Section
-from momus_people.build import make_study
 from momus_people.protocol import Protocol
+from momus_people.study import make_study
 
 HOSTILE = (
     '<img src=x onerror="document.title=\'hacked\'"><script>document.title="hacked"</script> </script><script>alert(1)'

@@ -9,12 +9,10 @@ from simulated_raters import Truth, simulated_answers
 
 from momus import read_corpus
 from momus.errors import MomusError, ReadingError, StoreError, UsageError
-from momus_people.answers import choice, counted_answers, read_answers
-from momus_people.build import write_study
-from momus_people.judged import agreement
-from momus_people.raters import same_answers
+from momus_people.agreement import agreement, same_answers
+from momus_people.answers import read_answers
 from momus_people.result import analysed
-from momus_people.study import read_study
+from momus_people.study import read_study, write_study
 from momus_people.view import finding_sentences
 
 from .studies import study
@@ -98,8 +96,9 @@ def test_a_study_on_disk_and_its_answers_come_back(tmp_path, kind):
     files = simulated_answers(made, TRUTH)
     read = read_answers(again, written(tmp_path, files))
     for rater, content in enumerate(files):
-        assert [a.trial.code for a in read.by_rater[rater]] == [a["trial"] for a in content["answers"]]
-        assert [a.value for a in read.by_rater[rater]] == [a["answer"] for a in content["answers"]]
+        mine = read.table[read.table.rater == rater]
+        assert mine.trial.tolist() == [a["trial"] for a in content["answers"]]
+        assert mine.value.tolist() == [a["answer"] for a in content["answers"]]
     assert set(read.missing.values()) == set(read.invalid.values()) == {0}
     result = analysed(again, read)
     assert [c.first for c in result.contrasts] == ["model-a", "model-b"]
@@ -123,7 +122,7 @@ def test_several_files_of_one_rater_are_put_together(tmp_path):
         "rater-1 has 2 files; they were put together, and of 1 answers that differ the later ones count"
     ]
     assert (read.missing[0], read.invalid[0]) == (0, 1)
-    values = {a.trial.code: a.value for a in read.by_rater[0]}
+    values = dict(zip(read.table.trial, read.table.value, strict=True))
     assert values[second["answers"][0]["trial"]] == second["answers"][0]["answer"]
 
 
@@ -172,7 +171,7 @@ def test_a_lazy_rater_is_found(tmp_path):
     assert "agrees no better than chance" in result.raters[2].flags
     excluded = analysed(made, read, exclude=["rater-3"])
     assert [r.name for r in excluded.raters if r.left_out] == ["rater-3"]
-    assert excluded.answers == sum(a.trial.rater != 2 for a in counted_answers(read, range(4)))
+    assert excluded.answers == (read.items(range(4)).rater != 2).sum()
     assert excluded.agreement.alpha > result.agreement.alpha
     with pytest.raises(UsageError, match="no rater is called 'nobody'"):
         analysed(made, read, exclude=["nobody"])
@@ -201,6 +200,7 @@ def test_unanimous_answers_are_no_copies():
 def test_choices_do_not_depend_on_the_side(tmp_path):
     made = study(80, kind="pair")
     read = read_answers(made, written(tmp_path, simulated_answers(made, TRUTH)))
-    for a in counted_answers(read, range(4)):
-        preferred = a.trial.passages[0 if a.value == "left" else 1]
-        assert made.design.items[a.trial.unit][0 if choice(made, a) == 2 else 1] == preferred
+    shown = {t.code: t.passages for t in made.design.trials}
+    for a in read.items(range(4)).itertuples():
+        preferred = shown[a.trial][0 if a.value == "left" else 1]
+        assert made.design.items[a.unit][0 if a.category == 2 else 1] == preferred

@@ -6,8 +6,9 @@ from scipy import stats
 
 from momus_people import axis
 from momus_people.axis import axis_rows
-from momus_people.estimate import ReaderScores
 from momus_people.excerpts import YARDSTICKS
+
+from .by_hand import scores_frame
 
 
 def literal(scores, column, plain, strata, rng, draws):
@@ -50,7 +51,7 @@ def test_intervals_resample_strata_and_raters(together, monkeypatch):
     plain = [dict(zip(YARDSTICKS, v, strict=True)) for v in rng.normal(size=(48, 5)).tolist()]
     table = np.array([list(p.values()) for p in plain])
     rows = axis_rows(
-        ReaderScores(np.arange(48), np.array(strata), ["a"] * 48, scores, True),
+        scores_frame(scores, ["a"] * 48, strata, True),
         {"c": column.tolist()},
         {"c": "its axis"},
         plain,
@@ -78,7 +79,7 @@ def test_intervals_resample_strata_and_raters(together, monkeypatch):
 def rows_of(n, columns, seed=0):
     rng = np.random.default_rng(seed)
     plain = [dict(zip(YARDSTICKS, v, strict=True)) for v in rng.normal(size=(n, 5)).tolist()]
-    scores = ReaderScores(np.arange(n), np.zeros(n, dtype=int), ["a"] * n, rng.normal(size=(2, n)), False)
+    scores = scores_frame(rng.normal(size=(2, n)), ["a"] * n, [0] * n, False)
     return axis_rows(scores, columns, {}, plain), scores
 
 

@@ -13,9 +13,9 @@ import pytest
 from momus.errors import UsageError
 from momus.text.corpus import Corpus, Document
 from momus_people.design import StudyDesign, Trial, balance, corpora_of_items, drawn
-from momus_people.excerpts import LONGEST, Excerpt, cut, excerpt_of, stripped, yardsticks
-from momus_people.pages import frequent_titles, page_data, with_instruction
+from momus_people.excerpts import LONGEST, Excerpt, Stripped, cut, excerpts_of, stripped, yardsticks
 from momus_people.protocol import Protocol
+from momus_people.study import make_study, page_data, with_instruction
 
 from .studies import study
 
@@ -159,8 +159,10 @@ def test_instructions_stand_at_the_end_of_the_sentence_nearest_to_the_middle():
 
 def test_frequent_titles_are_sorted_by_name():
     sections = [("b", "x"), ("a", "x"), ("c", "x")], [("a", "x"), ("c", "x"), (None, "x")], [("c", "x"), ("a", "x")]
-    real = Corpus.from_sections(list(sections))
-    assert [frequent_titles(real, most) for most in (2, 3, 9)] == [["a", "c"], ["a", "b", "c"], ["a", "b", "c"]]
+    texts = {name: Corpus.from_sections(list(sections), name=name) for name in ("real", "m")}
+    settings = {"items": 2, "raters": 1, "checks": 0, "words": 0, "labels": ("titles",)}
+    labels = [make_study(None, texts, Protocol(most_labels=most, **settings))[0].labels for most in (2, 3, 9)]
+    assert labels == [["a", "c"], ["a", "b", "c"], ["a", "b", "c"]]
 
 
 def test_yardsticks_of_known_texts():
@@ -205,13 +207,8 @@ def test_what_is_stripped():
     assert stripped("a\n\n\n\nb")[0] == "a\n\nb"
     assert len(stripped("x" * (LONGEST + 5))[0]) == LONGEST
     document = Document.plain("d", "One two three. Four.", prompt="p")
-    made, found, why = excerpt_of(document, "c", 4, False)
-    assert (made.text, made.id, made.prompt, made.corpus, found, why) == (
-        "One two three. Four. […]",
-        "d",
-        "p",
-        "c",
-        set(),
-        "",
-    )
+    counts = Stripped()
+    (made,) = excerpts_of(Corpus.from_documents([document], "c"), 4, False, counts)
+    assert (made.text, made.id, made.prompt, made.corpus) == ("One two three. Four. […]", "d", "p", "c")
+    assert (counts.stripped, counts.left_out) == ({"c": {}}, {"c": {}})
     assert json.loads(json.dumps(made.yardsticks)) == yardsticks("One two three. Four.")

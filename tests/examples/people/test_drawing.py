@@ -14,8 +14,8 @@ from momus.errors import UsageError
 from momus.text.corpus import Corpus
 from momus_people.design import assigned, balance, corpora_of_items
 from momus_people.excerpts import Excerpt, Stripped, cut, excerpts_of, stripped
-from momus_people.pages import page_data, rater_page
-from momus_people.protocol import Protocol, protocol_of, read_protocol
+from momus_people.protocol import Protocol, read_protocol
+from momus_people.study import page_data, rater_page
 
 from .studies import HOSTILE, study
 
@@ -132,7 +132,7 @@ def test_a_cut_keeps_words_and_no_more(text, words):
         assert words >= len(kept) >= max(int(0.6 * words), 1)
 
 
-def test_what_cannot_be_drawn_is_refused():
+def test_what_cannot_be_drawn_is_refused(tmp_path):
     for settings_, message in (
         ({"items": 500}, "has 40 passages, and the study needs"),
         ({"items": 120, "checks": 1}, "remain for attention checks"),
@@ -144,8 +144,9 @@ def test_what_cannot_be_drawn_is_refused():
     ):
         with pytest.raises(UsageError, match=message):
             study(**settings_)
+    (tmp_path / "protocol.toml").write_text("item = 3", encoding="utf-8")
     with pytest.raises(UsageError, match="unknown key 'item'"):
-        protocol_of({"item": 3}, "here")
+        read_protocol(tmp_path / "protocol.toml")
 
 
 def test_the_protocol_of_the_paper_draws_with_training_and_labels():

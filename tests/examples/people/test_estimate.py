@@ -1,44 +1,41 @@
 """Preferences of simulated raters are recovered; estimates and variances agree with sums over all pairs."""
 
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from simulated_raters import Truth, simulated_answers
 from studies_of_people import true_preference
 
-from momus_people.answers import RaterAnswers, _joined, counted_answers
+from momus_people.answers import RaterAnswers, row_of, scores_of
 from momus_people.axis import axis_rows, correlations
-from momus_people.estimate import ReaderScores, _interval, mean_score, preference
+from momus_people.estimate import _interval, mean_score, preference
 from momus_people.excerpts import YARDSTICKS
-from momus_people.judged import scores_of
 
+from .by_hand import scores_frame
 from .studies import study
 
 RNG = np.random.default_rng(0)
 
 
 def answered(made, truth, seed=0):
-    found = RaterAnswers()
-    for rater, content in enumerate(simulated_answers(made, truth, seed)):
-        found.by_rater[rater], found.invalid[rater], _ = _joined(made, rater, [content])
-    return counted_answers(found, range(made.protocol.raters))
+    return RaterAnswers.of(made, simulated_answers(made, truth, seed)).items(range(made.protocol.raters))
 
 
 def ratings(rng, raters=4, passages=10):
     """Ratings of two corpora, a third of which are missing."""
     table = rng.integers(0, 5, size=(raters, 2 * passages)) / 4
     table[rng.random(table.shape) < 0.3] = np.nan
-    return ReaderScores(np.arange(2 * passages), np.zeros(2 * passages, int), list("ab") * passages, table, False)
+    return scores_frame(table, list("ab") * passages, [0] * 2 * passages, False), table
 
 
 def test_a_preference_between_ratings_is_that_of_all_pairs_of_a_reader():
-    scores = ratings(RNG)
+    scores, table = ratings(RNG)
     pairs = [
         (row[i] > row[j]) + 0.5 * (row[i] == row[j])
-        for row in scores.table
+        for row in table
         for i in range(0, 20, 2)
         for j in range(1, 20, 2)
         if np.isfinite(row[[i, j]]).all()
@@ -54,7 +51,7 @@ def test_the_interval_of_a_mean_is_clustered_by_raters_and_items():
     raters, items = 6, 15
     table = 0.1 * RNG.normal(size=(raters, 1)) + 0.1 * RNG.normal(size=(1, items)) + RNG.random((raters, items)) / 2
     table = np.clip(table, 0, 1)
-    found = mean_score(ReaderScores(np.arange(items), np.zeros(items, int), ["a"] * items, table, False), "a")
+    found = mean_score(scores_frame(table, ["a"] * items, [0] * items, False), "a")
     of_items, of_raters = table.mean(axis=0).var(ddof=1) / items, table.mean(axis=1).var(ddof=1) / raters
     noise = ((table - table.mean()) ** 2).sum() / table.size**2
     tastes = max(of_raters - noise, 0)
@@ -68,7 +65,7 @@ def test_the_interval_of_a_mean_is_clustered_by_raters_and_items():
 
 
 def test_several_intervals_are_wider():
-    scores = ratings(RNG)
+    scores, _ = ratings(RNG)
     widths = [np.diff([(s := preference(scores, "a", "b", tests)).low, s.high])[0] for tests in (1, 2, 10)]
     assert widths == sorted(widths)
     assert widths[0] < widths[2]
@@ -95,13 +92,15 @@ def test_preferences_of_raters_are_recovered(kind):
     means = [mean_score(scores, n) for n in made.corpora]
     assert means[0].low > means[1].value > means[2].high
     for name, mean in zip(made.corpora, means, strict=True):
-        assert mean.value == pytest.approx(np.nanmean(scores.table[:, scores.columns(name)]))
+        assert mean.value == pytest.approx(scores.score[scores.corpus == name].mean())
 
 
 def test_left_sides_preferred_are_no_preference_for_a_corpus():
     made = study(200, kind="pair", items=120, raters=3, judgements=3)
     answers = answered(made, Truth(dict.fromkeys(made.corpora, 0.0), 0.1, 0.1, 0.0))
-    left = [replace(a, value="left" if k % 10 else a.value) for k, a in enumerate(answers)]
+    trials = {t.code: t for t in made.design.trials}
+    rows = [row_of(made, trials[a.trial], "left" if k % 10 else a.value) for k, a in enumerate(answers.itertuples())]
+    left = pd.DataFrame(rows)
     for name in made.corpora[1:]:
         found = preference(scores_of(made, left), "real", name)
         assert found.low < 0.5 < found.high
@@ -146,7 +145,7 @@ def test_the_axis_that_readers_follow_is_found_and_length_is_not_taken_for_it():
 def test_differences_between_strata_do_not_count():
     strata = np.repeat(np.arange(30), 2)
     level = np.repeat(RNG.normal(size=30) * 10, 2)
-    scores = ReaderScores(np.arange(60), strata, ["a"] * 60, np.tile(level + RNG.normal(size=60), (3, 1)), True)
+    scores = scores_frame(np.tile(level + RNG.normal(size=60), (3, 1)), ["a"] * 60, strata, True)
     plain = [dict(zip(YARDSTICKS, v, strict=True)) for v in RNG.normal(size=(60, 5)).tolist()]
     (row, *_) = axis_rows(scores, {"x": (level + RNG.normal(size=60)).tolist()}, {}, plain)
     assert abs(row.rho) < 0.6

@@ -7,38 +7,37 @@ import pytest
 
 from momus.errors import UsageError
 from momus.limits import MOST_SEED
-from momus_people.answers import choice, counted_answers
-from momus_people.judged import level_of, scores_of, values_of_units
+from momus_people.answers import scores_of
 from momus_people.protocol import Protocol
-from momus_people.raters import rater_rows
-from momus_people.result import analysed
+from momus_people.result import analysed, level_of, rater_rows
 
-from .by_hand import answers_of, hand_study, said
+from .by_hand import answers_of, hand_study, said, table_of
 
 PAIRS = hand_study([("a", "p"), ("b", "p"), ("b", "q"), ("c", "q")], [(0, 1), (2, 3)], "pair", ties=True)
 
 
 def test_choices_in_the_order_of_the_item():
-    assert [choice(PAIRS, said(PAIRS, 0, 0, v)) for v in ("left", "equal", "right")] == [2, 1, 0]
-    turned = [choice(PAIRS, said(PAIRS, 0, 1, v, (3, 2))) for v in ("left", "equal", "right")]
+    assert [said(PAIRS, 0, 0, v)["category"] for v in ("left", "equal", "right")] == [2, 1, 0]
+    turned = [said(PAIRS, 0, 1, v, (3, 2))["category"] for v in ("left", "equal", "right")]
     assert turned == [0, 1, 2]
     ratings = hand_study([("a", None)] * 2, [(0,), (1,)])
-    assert choice(ratings, said(ratings, 0, 1, 4)) == 4
+    assert said(ratings, 0, 1, 4)["category"] == 4
 
 
-def test_what_raters_agree_about():
-    found = values_of_units(PAIRS, [said(PAIRS, 0, 0, "left"), said(PAIRS, 2, 1, "equal")])
-    assert [v.tolist() for v in found] == [[0, 1], [2, 1], [0, 2]]
+def test_levels_of_measurement():
     assert [level_of(replace(PAIRS.protocol, ties=ties)) for ties in (True, False)] == ["ordinal", "nominal"]
     assert level_of(Protocol()) == "ordinal"
 
 
 def test_scores_of_pairs():
     listed = [said(PAIRS, 0, 0, "left"), said(PAIRS, 0, 1, "equal"), said(PAIRS, 2, 1, "right")]
-    found = scores_of(PAIRS, listed)
-    assert (found.passage.tolist(), found.stratum.tolist()) == ([0, 1, 2, 3], [0, 0, 1, 1])
-    assert (found.corpus, found.unit.tolist()) == (["a", "b", "b", "c"], [0, 0, 1, 1])
-    np.testing.assert_array_equal(found.table, [[1, 0, 0.5, 0.5], [np.nan, np.nan, 0, 1]])
+    found = scores_of(PAIRS, table_of(listed))
+    assert found.is_paired.all()
+    rows = found[["rater", "passage", "corpus", "unit", "stratum", "score"]].to_numpy().tolist()
+    assert rows == [
+        *([0, 0, "a", 0, 0, 1], [0, 1, "b", 0, 0, 0], [0, 2, "b", 1, 1, 0.5], [0, 3, "c", 1, 1, 0.5]),
+        *([2, 2, "b", 1, 1, 0], [2, 3, "c", 1, 1, 1]),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -52,22 +51,22 @@ def test_scores_of_pairs():
 )
 def test_ratings_are_compared_within_prompts_where_enough_share_one(prompts, strata):
     made = hand_study([("a", p) for p in prompts], [(k,) for k in range(8)])
-    found = scores_of(made, [said(made, r, u, (u + r) % 5) for r in (0, 1) for u in range(8)])
-    assert found.stratum.tolist() == strata
-    assert found.table.tolist() == [[(u + r) % 5 / 4 for u in range(8)] for r in (0, 1)]
-    assert found.unit.tolist() == list(range(8))
+    found = scores_of(made, table_of([said(made, r, u, (u + r) % 5) for r in (0, 1) for u in range(8)]))
+    assert found.stratum.tolist() == strata * 2
+    assert found.score.tolist() == [(u + r) % 5 / 4 for r in (0, 1) for u in range(8)]
+    assert found.unit.tolist() == list(range(8)) * 2
 
 
 def test_only_answers_to_items_of_the_named_raters_count():
     listed = [said(PAIRS, r, 0, "left", role=role) for r in (0, 1, 2) for role in ("item", "repeat", "check")]
-    found = counted_answers(answers_of(PAIRS, listed), [2, 0, 5])
-    assert [(a.trial.rater, a.trial.role) for a in found] == [(0, "item"), (2, "item")]
+    found = answers_of(PAIRS, listed).items([2, 0, 5])
+    assert list(zip(found.rater, found.role, strict=True)) == [(0, "item"), (2, "item")]
 
 
 RATED = hand_study([("abc"[k % 3], None) for k in range(24)], [(k,) for k in range(24)], raters=4)
 
 
-def rated(rater, values, seconds=None):
+def rated(rater, values, seconds=np.nan):
     return [said(RATED, rater, u, v, seconds=seconds) for u, v in enumerate(values)]
 
 
@@ -80,7 +79,7 @@ def test_hasty_raters_are_more_than_three_times_as_fast_as_the_median():
     for seconds, hasty in ((10.0, False), (9.9, True)):
         listed = [a for r in (0, 1, 2) for a in rated(r, values, 30.0)] + rated(3, values, seconds)
         assert ["hasty" in r.flags for r in rows_of(listed)] == [False, False, False, hasty]
-    (row,) = rows_of([said(RATED, 0, u, 1, seconds=s) for u, s in enumerate([4.0, None, 0, 7.0, 6.0])])
+    (row,) = rows_of([said(RATED, 0, u, 1, seconds=s) for u, s in enumerate([4.0, np.nan, 0, 7.0, 6.0])])
     assert row.seconds == 6
     assert np.isnan(rows_of(rated(0, values))[0].seconds)
 
@@ -182,5 +181,5 @@ def test_of_a_scale_of_two_the_share_of_the_better_answer_is_shown():
     assert [(c.first, c.second) for c in found.contrasts] == [("m", "real")]
     assert all(0 < c.low < c.value < c.high < 1 for c in found.corpora)
     by = {c.corpus: c.value for c in found.corpora}
-    shares = {n: np.mean([a.value for a in listed if (a.trial.unit % 2 == 1) == (n == "real")]) for n in by}
+    shares = {n: np.mean([a["value"] for a in listed if (a["unit"] % 2 == 1) == (n == "real")]) for n in by}
     assert by == pytest.approx(shares)

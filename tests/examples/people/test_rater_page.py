@@ -6,8 +6,8 @@ import time
 import pytest
 
 from momus_people.answers import read_answers
-from momus_people.pages import rater_page
 from momus_people.result import analysed
+from momus_people.study import rater_page
 
 from ...report.browser import needs_chromium, run_in_page
 from ...report.devtools import chromium
@@ -126,7 +126,7 @@ def test_a_whole_study_of_twenty_items(tmp_path, width):
     assert {a["trial"]: a["answer"] for a in content["answers"]} == chosen
     assert content["consent"].startswith("20")
     read = read_answers(made, [path])
-    assert (len(read.by_rater[0]), read.missing[0], read.invalid[0]) == (24, 0, 0)
+    assert (len(read.table), read.missing[0], read.invalid[0]) == (24, 0, 0)
     result = analysed(made, read, max_failed=1.0)
     expected = {t.code: t.expected for t in made.design.trials if t.role == "check"}
     assert result.raters[0].failed == sum(chosen[code] != value for code, value in expected.items())

@@ -2,13 +2,12 @@
 
 import pytest
 
+from momus_people.agreement import Agreement
 from momus_people.axis import AxisRow
-from momus_people.judged import Agreement
-from momus_people.raters import RaterRow
-from momus_people.result import ContrastRow, CorpusRow, StudyResult
+from momus_people.result import ContrastRow, CorpusRow, RaterRow, StudyResult
 from momus_people.view import (
+    AXES,
     agreement_sentence,
-    axis_cells,
     axis_sentence,
     contrast_sentences,
     finding_sentences,
@@ -88,6 +87,10 @@ def test_axes_are_listed_by_the_size_of_their_correlation():
     assert "the largest partial correlation is b" in none
     assert axis_sentence(result(axis=[axis("e", NAN, p=NAN)])).endswith("the other yardsticks.")
     assert "the odder, the better" in axis_sentence(result(axis=[axis("zero", 0.0)]))
+
+
+def axis_cells(row):
+    return tuple(cell(row) for _, cell in AXES)
 
 
 def test_cells_of_axes():
