@@ -13,8 +13,6 @@ PART_OF_A_TEXT = (  # texts are read, scored and stored in parts: `momus.reading
     "core/momus/reading/location.py",
     "core/momus/reading/originals.py",
     "core/momus/reading/tables.py",
-    "core/momus/engine/fitting.py",
-    "core/momus/engine/interface.py",
     "core/momus/engine/scoring.py",
     "core/momus/engine/worker.py",
     "core/momus/outliers/filtering.py",

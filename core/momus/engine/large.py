@@ -24,10 +24,10 @@ from momus.limits import size_text
 from momus.ownership import kind_of
 from momus.progress import Reporter
 from momus.reading import ReadingOptions, TextSource, split_by
-from momus.reading.parts import InputFile, cut, list_inputs, read_first, read_part
+from momus.reading.parts import InputFile, list_inputs, read_first
 from momus.reading.paths import Where
 from momus.rows.folder import RowFolder
-from momus.rows.plan import PART_BYTES, Plan
+from momus.rows.plan import PART_BYTES, Plan, pieces_of
 from momus.rows.store import StoredText
 from momus.runs.manifest import ROWS
 from momus.runs.texts import Texts, read_texts
@@ -160,9 +160,8 @@ def split_texts(path: str, column: str, reading: ReadingOptions) -> tuple[dict[s
     if reading.where is None and sum(map(size_of, files)) > LARGE:
         keeping = replace(reading, keep=(*reading.keep, column))
         values: dict[str | None, None] = {}
-        for file in files:
-            for piece in cut(file, PREVIEW, PART_BYTES, reading.encoding)[1]:
-                values.update(dict.fromkeys(read_part(file, piece, keeping).field(column)))
+        for piece in pieces_of(files, reading, PREVIEW):
+            values.update(dict.fromkeys(piece.read(keeping).field(column)))
         conditions = {value: f"{column}={value}" for value in values if value is not None}
         if None not in values and all(Where(text).equals == (column, value) for value, text in conditions.items()):
             return dict.fromkeys(conditions, path), conditions

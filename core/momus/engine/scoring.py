@@ -21,8 +21,7 @@ from momus.critic.saved import ARRAYS_NAME, JSON_NAME, read_critic_json
 from momus.critic.source import class_digest
 from momus.critic.splitting import other_splitting
 from momus.engine.folders import CriticFolders
-from momus.engine.interface import Done, Engine, Job, done_of
-from momus.engine.worker import LocalEngine
+from momus.engine.worker import Done, Engine, Job, LocalEngine, done_of
 from momus.errors import StoreError, UsageError
 from momus.numeric.devices import resolve_device
 from momus.outputs import make_folder, write_bytes, writing
@@ -33,7 +32,7 @@ from momus.progress import stage
 from momus.reading import ReadingOptions
 from momus.reading.parts import InputFile, list_inputs
 from momus.rows.folder import ROOM, RowFolder
-from momus.rows.plan import Plan, critic_digest, differences, make_plan
+from momus.rows.plan import PART_DOCUMENTS, Plan, critic_digest, differences, make_plan
 from momus.text.documents import LeftOut
 
 LOCAL = "local"
@@ -53,9 +52,6 @@ def engine_of(name: str, address: str | None) -> Callable[[Job, int], Engine]:
     """
     need("engine", name != LOCAL, address=address)
     return LocalEngine if name == LOCAL else partial(load_plugin(ADAPTERS, f"engine.{name}"), address=address)
-
-
-PART_DOCUMENTS = 10_000
 
 
 class OtherPlanError(StoreError):
@@ -285,9 +281,9 @@ def _check_inputs(folder: RowFolder, plan: Plan, parts: Sequence[int]) -> None:
         A file holds another text.
     """
     for number in parts:
-        planned, part = plan.part(number)
-        if planned.file.has_changed(part):
-            raise OtherPlanError(folder, f"the content of {planned.file.path}")
+        file, part = plan.piece(number)
+        if file.has_changed(part):
+            raise OtherPlanError(folder, f"the content of {file.path}")
 
 
 def _split_otherwise(folder: Path) -> str:

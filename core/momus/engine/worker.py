@@ -1,12 +1,16 @@
-"""Parts scored one after the other by fitted critics in memory: in this process, or in some that may be killed."""
+"""Engines give the parts of a plan to processes, and yield them as they are finished.
+
+Here a part is scored by fitted critics in memory: in this process, or in some that may be killed.
+"""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from hashlib import sha256
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -17,12 +21,9 @@ from momus.critic.hooks import moved, overlap, scored_units
 from momus.critic.registry import load_critic, named
 from momus.critic.scores import AGGREGATED, Scores
 from momus.critic.scoring import pools_rows, projected, score
-from momus.engine.interface import Done, Job, done_of
-from momus.errors import StoreError
 from momus.numeric.types import Ints
 from momus.outputs import make_folder, write_bytes, writing
-from momus.processes import TRIES, KilledError, outcomes_of, return_memory
-from momus.reading.parts import read_part
+from momus.processes import outcomes_of, return_memory
 from momus.rows.folder import ROOM, RowFolder, write_record
 from momus.rows.packing import pack, rows_to_json, summary_to_json
 from momus.rows.plan import Plan
@@ -31,6 +32,76 @@ from momus.text.sketches import TextSketch, sample_size
 
 KEPT = 5
 """Documents that are oddest under a critic which a part keeps, so that the files are not read again for them."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a process needs to score parts.
+
+    Attributes
+    ----------
+    folder
+        The folder of parts, which holds manifest and critics.
+    device
+        Where critics compute that use a device.
+    trusted
+        Names of critics that may use adapters.
+    located
+        Where the classes are of critics that are not registered, see `momus.critic.registry.named`.
+    """
+
+    folder: Path
+    device: str = "cpu"
+    trusted: tuple[str, ...] = ()
+    located: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished part.
+
+    Attributes
+    ----------
+    part, documents
+        Its number, and how many documents it has.
+    unscored
+        How many of these a critic could not score, by critic and reason.
+    nats, steps
+        By critic, total Latent NLL and total scored steps of the documents that it scored.
+    fitted_on
+        By critic, how many of the documents it was fitted on.
+    """
+
+    part: int
+    documents: int
+    unscored: dict[str, dict[str, int]]
+    nats: dict[str, float]
+    steps: dict[str, int]
+    fitted_on: dict[str, int]
+
+
+class Engine(Protocol):
+    """Scores parts somewhere; a part whose process ends early is begun again."""
+
+    def run(self, parts: Sequence[int]) -> Iterator[Done]:
+        """Score parts, and yield each when it is finished, in any order.
+
+        Raises
+        ------
+        MomusError
+            A part cannot be scored, or nothing can run.
+        """
+        ...
+
+
+def done_of(record: dict[str, Any]) -> Done:
+    """What the record of a part says of it."""
+    critics = record["critics"]
+    return Done(
+        int(record["number"]),
+        int(record["documents"]),
+        *({name: c[key] for name, c in critics.items()} for key in ("unscored", "nats", "steps", "fitted_on")),
+    )
 
 
 class PartScorer:
@@ -61,9 +132,7 @@ class PartScorer:
         MomusError
             The part cannot be read or scored, or the disk is full.
         """
-        planned, part = self.plan.part(number)
-        first = part is None or part.before == 0
-        corpus = read_part(planned.file, part, self.plan.reading, check=first)
+        corpus = self.plan.piece(number).read(self.plan.reading)
         scored = {critic.name: score(critic, scored_units(critic, corpus), summarize=False) for critic in self.critics}
         rows = io.BytesIO()
         table = pack(corpus, scored, TextSketch.of(corpus, sample_size(len(self.plan))))
@@ -115,26 +184,10 @@ class LocalEngine:
         self.job, self.workers = job, workers
 
     def run(self, parts: Sequence[int]) -> Iterator[Done]:
-        """Yield finished parts; see `momus.engine.interface.Engine`."""
-        if self.workers == 1 or len(parts) < 2:
-            yield from map(PartScorer(self.job).score, parts)
-            return
-        try:
-            yield from outcomes_of(min(self.workers, len(parts)), _score, parts, _begin, self.job)
-        except KilledError as error:
-            raise StoreError(
-                f"part {error.task}: its process was killed {TRIES} times, perhaps for its memory",
-                hint=f"use fewer processes or {arg('part_size')}; finished parts stay to be resumed",
-            ) from error
+        """Yield finished parts; see `Engine`."""
+        hint = f"use fewer processes or {arg('part_size')}; finished parts stay to be resumed"
+        yield from outcomes_of(self.workers, parts, hint, _scoring, self.job)
 
 
-_SCORER: list[PartScorer] = []
-"""The scorer of a worker process, set once by `_begin`."""
-
-
-def _begin(job: Job) -> None:
-    _SCORER[:] = [PartScorer(job)]
-
-
-def _score(part: int) -> Done:
-    return _SCORER[0].score(part)
+def _scoring(job: Job) -> Callable[[int], Done]:
+    return PartScorer(job).score

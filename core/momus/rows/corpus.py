@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Ints
-from momus.reading.parts import read_part
 from momus.text.corpus import SCHEMA, Corpus
 
 if TYPE_CHECKING:
@@ -127,8 +126,7 @@ class Documents:
 
     def _corpus_of(self, number: int) -> Corpus:
         if number not in self._kept:
-            planned, part = self._plan.part(number)
-            self._kept[number] = read_part(planned.file, part, self._plan.reading)
+            self._kept[number] = self._plan.piece(number).read(self._plan.reading)
             # the part just read stays, however large
             while len(self._kept) > 1 and sum(c.table.nbytes for c in self._kept.values()) > KEPT_BYTES:
                 self._kept.popitem(last=False)
