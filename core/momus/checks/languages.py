@@ -11,7 +11,6 @@ import numpy as np
 
 from momus.arguments import arg
 from momus.critic.hooks import ReadingMixin, claimed_scripts
-from momus.errors import MomusError
 from momus.text.counting import counted, percentage
 from momus.text.languages import identify, script_name
 from momus.text.sketches import TextSketch
@@ -43,43 +42,6 @@ def scripts_of(sketch: TextSketch) -> Shares:
     total = counts.total()
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return {code: n / total for code, n in ranked}
-
-
-def claiming(
-    critics: Sequence[Critic[Any]],
-    real: Corpus,
-    scripts: Mapping[str, Shares],
-    languages: Mapping[str, Languages],
-    leave_out: bool,
-) -> tuple[list[Critic[Any]], list[str]]:
-    """The critics that read these texts, and warnings about those that do not.
-
-    Parameters
-    ----------
-    scripts, languages
-        Those of each text, by its name.
-    leave_out
-        Whether a critic that does not claim a text's script is left out, or run with a warning since it was asked for.
-    """
-    reading: list[Critic[Any]] = []
-    warnings = []
-    for critic in critics:
-        try:
-            outside = unclaimed(critic, scripts)
-            warning = "" if outside else language_warning(critic, real, languages.get(real.name))
-        except MomusError as error:
-            if not (error.critic and leave_out):
-                raise
-            warnings.append(f"Critic {critic.name!r} was left out: {error.message}.")
-            continue
-        if not (outside and leave_out):
-            reading.append(critic)
-        if outside:
-            end = " was left out: " if leave_out else " was asked for, though its numbers may say nothing: "
-            warnings.append(f"Critic {critic.name!r}{end}{outside}.")
-        elif warning:
-            warnings.append(warning)
-    return reading, warnings
 
 
 def unclaimed(critic: Critic[Any], scripts: Mapping[str, Shares]) -> str:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from momus.arguments import arg
 from momus.critic import RunningTextCritic
+from momus.critic.guard import blamed
 from momus.critic.hooks import missing_params
 from momus.critic.registry import check_name, family_class, located, make_critics, named
-from momus.errors import CriticError, MissingExtraError, MomusError, PluginError, UsageError
+from momus.errors import CriticError, FittingError, MissingExtraError, MomusError, PluginError, UsageError
 from momus.joint.slices import codes_of, fields_of
 from momus.plugins import CRITICS, critic_names, registered
 from momus.runs.texts import Texts
@@ -88,10 +90,41 @@ class Chosen:
         """
         if named or critic in self.asked:
             raise error
+        self.critics = [c for c in self.critics if c.name != critic]
         if isinstance(error, MissingExtraError):
             self.absent[critic] = error
         else:
             self.failed[critic] = error.message
+
+    @contextmanager
+    def attempt(self, critic: Critic[Any], *, named: bool) -> Iterator[None]:
+        """Leave out a critic that fails within the context, as `leave_out` does.
+
+        Raises
+        ------
+        MomusError
+            The critic was named, or the failure is not a critic's.
+        """
+        try:
+            with blamed(critic):
+                yield
+        except MomusError as error:
+            if not (error.critic or isinstance(error, FittingError | MissingExtraError)):
+                raise
+            self.leave_out(critic.name, error, named=named)
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why critics failed, by name."""
+        return self.failed | {name: error.message for name, error in self.absent.items()}
+
+    def check_any(self) -> None:
+        """Raise `FittingError` if no critic is left."""
+        if not self.critics:
+            raise FittingError(
+                "no critic can be fitted on this text: " + " ".join([*self.warnings, *self.left_out_warnings]),
+                hint=f"give more real text with {arg('fit')}",
+            )
 
     @property
     def left_out_warnings(self) -> list[str]:

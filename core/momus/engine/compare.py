@@ -16,21 +16,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from momus.arguments import arg
-from momus.checks.languages import claiming
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import DeviceMixin, with_needs
 from momus.engine.chosen import Chosen, check_asked, chosen_critics
 from momus.engine.crossfit import check_folds
 from momus.engine.in_parts import PartsScoring
 from momus.engine.jobs import processes_of, server_of
-from momus.engine.judging import adjust_all, run_critics
+from momus.engine.judging import adjust_all, claiming, run_critics
 from momus.engine.labels import with_labels
 from momus.engine.large import (
     LargeTexts,
     critics_of_rows,
     large_texts,
     preview,
-    scored_by_parts,
     whole_notes,
     without_costly,
 )
@@ -201,11 +199,13 @@ def scored_in_parts(run: Run, large: LargeTexts) -> Texts:
     folder = run.work_folder() / ROWS
     if request.unnamed:
         run.selection = without_costly(run.selection, large)
-    critics = [c for c in run.selection.critics if scored_by_parts(c)]
-    scoring = PartsScoring(large, run.settings, folder, workers, request.trust, request.unnamed, run.earlier, run.timed)
-    texts = scoring.score(critics, request.fit)
+    named = not request.unnamed
+    scoring = PartsScoring(
+        large, run.selection, named, run.settings, folder, workers, request.trust, run.earlier, run.timed
+    )
+    texts = scoring.score(request.fit)
     # critics of running text read across documents, so parts will not do
-    if len(critics) < len(run.selection.critics):
+    if len(scoring.critics) < len(run.selection.critics):
         with run.timed.stage("reading", "whole texts"):
             plain = large.whole(request.fit, run.settings.seed, run.timed.inner)
         run.plain = replace(plain, checks=texts.checks, languages=texts.languages, scripts=texts.scripts)
@@ -214,21 +214,20 @@ def scored_in_parts(run: Run, large: LargeTexts) -> Texts:
 
 def judged(run: Run, texts: Texts) -> None:
     """Run all critics on the texts, adjust their verdicts for each other, and analyse all axes together."""
-    request, settings, results, chosen = run.request, run.settings, run.results, run.selection.critics
+    request, settings, results, selection = run.request, run.settings, run.results, replace(run.selection)
     results.warnings += [*run.notes, *texts.warnings, *run.selection.warnings, *texts.sample_notes]
     if run.folder is not None:
         write_texts(texts, run.folder.work)
-    run.open.enter_context(run.timed.overall("critic", len(chosen)))
-    critics, warnings = claiming(chosen, texts.real, texts.scripts, texts.languages, request.unnamed)
-    results.warnings += warnings
+    run.open.enter_context(run.timed.overall("critic", len(selection.critics)))
+    results.warnings += claiming(selection, texts, named=not request.unnamed)
     corpora = len(texts.generated) if settings.multiplicity.endswith("-table") else 1
-    family = len(critics) * corpora  # axes that are adjusted together
+    family = len(selection.critics) * corpora  # axes that are adjusted together
     work = Work(texts, run.plain, settings, run.folder, request.resume, family, run.earlier)
     size = sum(int(c.characters.sum()) for c in (texts.fit, texts.real, *texts.generated))
     # scored already, and tables on disk are read by one process, whose sums serve all critics
     jobs = 1 if run.large is not None else _jobs(run, size)
-    with processes_of(work, critics, jobs) as pool:
-        run_critics(results, replace(run.selection, critics=critics), work, run.timed, request.unnamed, pool)
+    with processes_of(work, selection.critics, jobs) as pool:
+        run_critics(results, selection, work, run.timed, request.unnamed, pool)
         # before the joint analyses, whose ranks read the bands of these verdicts
         adjust_all(results, texts, settings)
         few, *others = texts.analysed

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from momus.critic import RunningTextCritic
+from momus.critic.fitted import Source
 from momus.critic.registry import critic_class
 from momus.critic.saved import JSON_NAME, read_critic_json
+from momus.critic.source import class_digest
 from momus.errors import MissingExtraError, MomusError, PluginError, UsageError
 
 
@@ -30,6 +32,7 @@ class CriticFolders:
     paths: dict[str, Path] = field(default_factory=dict)
     named: set[str] = field(default_factory=set)
     failed: dict[str, str] = field(default_factory=dict)
+    _sources: dict[str, Source] = field(default_factory=dict)
 
     @classmethod
     def of(cls, places: Sequence[str | Path]) -> CriticFolders:
@@ -58,6 +61,12 @@ class CriticFolders:
                 folders.named |= set() if inner else {name}
         folders._check_classes()
         return folders
+
+    def sources(self) -> dict[str, Source]:
+        """Digests of the code of all critics, those that were left out included."""
+        for name in self.paths.keys() - self._sources.keys():
+            self._sources[name] = class_digest(critic_class(name), read_critic_json(self.paths[name])["params"])
+        return dict(sorted(self._sources.items()))
 
     def _check_classes(self) -> None:
         running = []

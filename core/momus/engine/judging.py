@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from itertools import chain
-from typing import TYPE_CHECKING, Any
 
 from momus.arguments import arg
+from momus.checks.languages import language_warning, unclaimed
 from momus.checks.notes import mixed_prompts_warnings
 from momus.critic.hooks import ReadingMixin
 from momus.engine.chosen import Chosen, bare
-from momus.engine.jobs import Failure, outcomes
+from momus.engine.jobs import outcomes
 from momus.engine.provenance import critics_warnings, left_out_warnings, missing_warnings
 from momus.engine.reuse import again_warnings
 from momus.engine.run_critic import Work
-from momus.errors import FittingError, MomusError
+from momus.errors import FittingError
 from momus.progress import Timed
 from momus.runs.result import Again, Outcome, Results
 from momus.runs.texts import Texts
 from momus.verdicts.settings import Settings
 from momus.verdicts.table import adjust, floor_warnings, held, selected, skewness_warnings
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
 
 
 def run_critics(
@@ -36,9 +31,9 @@ def run_critics(
 ) -> None:
     """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
     redone: list[Again] = []
-    seen_nothing = nothing_seen(selection.critics, work.texts) if skip_unfit else []
-    critics = [c for c in selection.critics if all(c is not critic for critic, _ in seen_nothing)]
-    for critic, outcome in chain(seen_nothing, outcomes(critics, work, timed, pool)):
+    if skip_unfit:
+        leave_out_blind(selection, work.texts)
+    for critic, outcome in outcomes(selection.critics, work, timed, pool):
         if isinstance(outcome, Outcome):
             results.add(outcome)
             redone += outcome.again
@@ -56,21 +51,31 @@ def run_critics(
         )
 
 
-def nothing_seen(critics: Sequence[Critic[Any]], texts: Texts) -> list[tuple[Critic[Any], Failure]]:
-    """The critics that say that these texts have nothing that they look at, or that fail in looking, and why."""
+def claiming(selection: Chosen, texts: Texts, *, named: bool) -> list[str]:
+    """Keep the critics that read these texts, and warn of those that do not; one that was named runs all the same."""
+    warnings = []
+    for critic in selection.critics:
+        with selection.attempt(critic, named=named):
+            outside = unclaimed(critic, texts.scripts)
+            warning = "" if outside else language_warning(critic, texts.real, texts.languages.get(texts.real.name))
+            if outside:
+                end = " was asked for, though its numbers may say nothing: " if named else " was left out: "
+                warning = f"Critic {critic.name!r}{end}{outside}."
+            if outside and not named:
+                selection.critics = [c for c in selection.critics if c is not critic]
+            warnings += [warning] if warning else []
+    return warnings
+
+
+def leave_out_blind(selection: Chosen, texts: Texts) -> None:
+    """Leave out the critics that say that these texts have nothing that they look at, or that fail in looking."""
     if texts.in_parts:  # critics are fitted already
-        return []
+        return
     corpora = [c for c in (texts.fit, *texts.analysed) if len(c)]  # where folds are fitted, no text is for that alone
-    failures: list[tuple[Critic[Any], Failure]] = []
-    for critic in (c for c in critics if isinstance(c, ReadingMixin)):
-        try:
+    for critic in (c for c in selection.critics if isinstance(c, ReadingMixin)):
+        with selection.attempt(critic, named=False):
             if reason := critic.nothing_to_see(corpora):
-                failures.append((critic, FittingError(reason)))
-        except MomusError as error:  # as any failure of the critic, see `outcome_of`
-            if not error.critic:
-                raise
-            failures.append((critic, error))
-    return failures
+                raise FittingError(reason)
 
 
 def adjust_all(results: Results, texts: Texts, settings: Settings) -> None:

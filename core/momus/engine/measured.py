@@ -98,14 +98,10 @@ def measured(
 
 def _from_parts(critic: Critic[Any], texts: Texts, timed: Timed) -> Measured:
     """Read the scores of texts that were scored part by part."""
-    before = texts.before.get(critic.name)
-    # raised here, where this critic's outcome is made; the others have gone on
-    if isinstance(before, Exception):
-        raise before
     with timed.stage("reading", "scores"):
         scored = [stored.scores(critic.name) for stored in texts.stored]
     return_memory()
-    return Measured(critic, texts, scored, () if before is None else (before,))
+    return Measured(critic, texts, scored, tuple(a for a in [texts.again.get(critic.name)] if a is not None))
 
 
 def _in_memory(critic: Critic[Any], texts: Texts, reuse: Reuse | None, timed: Timed) -> Measured:

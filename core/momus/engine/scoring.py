@@ -18,7 +18,6 @@ from momus.critic.effects import is_trusted
 from momus.critic.hooks import DeviceMixin, with_needs
 from momus.critic.registry import critic_class, load_critic, located
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME, read_critic_json
-from momus.critic.source import class_digest
 from momus.critic.splitting import other_splitting
 from momus.engine.folders import CriticFolders
 from momus.engine.worker import Done, Engine, Job, LocalEngine, done_of
@@ -114,7 +113,7 @@ class ScoringRun:
 
 
 def score_parts(
-    critics: Sequence[str | Path],
+    critics: Sequence[str | Path] | CriticFolders,
     texts: Sequence[str | Path],
     out: str | Path,
     *,
@@ -168,12 +167,12 @@ def score_parts(
     """
     exclude(resume=resume, overwrite=overwrite)
     make_engine = engine_of(engine, address)
-    check_no_input(Path(out), [*critics, *texts])
     if not 0 <= rank < world:
         raise UsageError(f"rank {rank} of {world}", hint=f"ranks count from 0 to one less than {arg('world')}")
     if workers < 1 or (part_size is not None and part_size < 1):
         raise UsageError("workers and documents per part are at least 1")
-    folders = CriticFolders.of(critics)
+    folders = critics if isinstance(critics, CriticFolders) else CriticFolders.of(critics)
+    check_no_input(Path(out), [*folders.paths.values(), *texts])
     reading = with_needs(reading, map(critic_class, folders.paths))
     inputs, left_out = list_inputs([str(t) for t in texts], reading)
     folder = RowFolder(out)
@@ -254,13 +253,12 @@ def _settled(
             notes.append(
                 f"{folder.manifest} was damaged and is written again; parts that belong to the same plan are kept."
             )
-        else:
-            critics.leave_out(earlier.left_out)
+        else:  # one whose code has changed since is tried again
+            same = {name for name, source in critics.sources().items() if earlier.sources.get(name) == source}
+            critics.leave_out({name: why for name, why in earlier.left_out.items() if name in same})
     digests = {name: critic_digest(path) for name, path in critics.paths.items()}
     documents = part_size or (PART_DOCUMENTS if earlier is None else earlier.documents)
-    params = {name: read_critic_json(path)["params"] for name, path in critics.paths.items()}
-    sources = {name: class_digest(critic_class(name), values) for name, values in params.items()}
-    plan = make_plan(digests, sources, inputs, reading, documents, earlier, critics.failed)
+    plan = make_plan(digests, critics.sources(), inputs, reading, documents, earlier, critics.failed)
     if earlier is not None:
         changed = differences(earlier, plan)
         if changed or earlier.digest != plan.digest:

@@ -23,7 +23,7 @@ from momus.checks.layout import TextLayout, layout_of
 from momus.checks.notes import reading_notes
 from momus.checks.texts import TrustCheck, check_texts, sentences
 from momus.critic import RunningTextCritic
-from momus.errors import MomusError, UsageError
+from momus.errors import UsageError
 from momus.numeric.types import Ints
 from momus.progress import Reporter
 from momus.reading import ReadingOptions, TextSource, as_corpus
@@ -69,9 +69,8 @@ class Texts:
         The texts that `for_critic` was called on, where it had to change them.
     stored
         The rows of the real and the generated texts, where these are scored in parts; empty for texts in memory.
-    before
-        Of texts that are scored in parts, the outcome of fitting each critic, by name: why it failed, or why an earlier
-        run did not serve.
+    again
+        Of texts that are scored in parts, why an earlier run did not serve, by critic.
     """
 
     fit: Corpus
@@ -87,7 +86,7 @@ class Texts:
     seed: int = 0
     general: Texts | None = None
     stored: Sequence[StoredText] = ()
-    before: Mapping[str, MomusError | Again] = field(default_factory=dict)
+    again: Mapping[str, Again] = field(default_factory=dict)
 
     @property
     def in_parts(self) -> bool:
