@@ -92,7 +92,7 @@ def measured(
         critic.save(folder.critic_folder(critic.name))
         # otherwise the rows in the folder hold these scores
         if not texts.in_parts:
-            write_scores(measurement.scored[0], folder.critic_folder(critic.name))
+            write_scores(measurement.scored[0], texts.real, folder.critic_folder(critic.name))
     return measurement
 
 

@@ -65,8 +65,6 @@ class Texts:
         Scripts of each corpus, by its name.
     whole, seed
         The real text before it was split, if it was, and the seed that it was split by.
-    general
-        The texts that `for_critic` was called on, where it had to change them.
     stored
         The rows of the real and the generated texts, where these are scored in parts; empty for texts in memory.
     again
@@ -84,7 +82,6 @@ class Texts:
     scripts: dict[str, Shares] = field(default_factory=dict)
     whole: Corpus | None = None
     seed: int = 0
-    general: Texts | None = None
     stored: Sequence[StoredText] = ()
     again: Mapping[str, Again] = field(default_factory=dict)
 
@@ -142,11 +139,6 @@ class Texts:
         ]
 
     @property
-    def by_document(self) -> Texts:
-        """The texts of the comparison before `for_critic` split the real one by runs."""
-        return self.general or self
-
-    @property
     def by_runs(self) -> bool:
         """Whether critics of running text have the real text split by runs: it was split by single documents."""
         return self.whole is not None and not self.whole.units.words()
@@ -188,7 +180,7 @@ class Texts:
             fitting, real = self.whole.split_in_runs(FIT_SHARE, self.seed, ("fit", "real"))
         else:
             fitting, real = self.fit.unsorted, self.real.unsorted
-        return replace(self, fit=fitting, real=real, generated=[c.unsorted for c in self.generated], general=self)
+        return replace(self, fit=fitting, real=real, generated=[c.unsorted for c in self.generated])
 
 
 def pooled(corpora: Sequence[Corpus]) -> Corpus:
