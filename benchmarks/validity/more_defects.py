@@ -15,8 +15,20 @@ import numpy as np
 
 from momus.controls import DEFECTS, PlantedDefect
 from momus.controls.changing import donors, draws, move_ngrams
-from momus.controls.pieces import BREAKS, SENTENCE_ENDS, Pieces, cased, edited, passages, words
-from momus.controls.planting import Changed, Plant, Setting, by_id, with_texts
+from momus.controls.planting import (
+    BREAKS,
+    SENTENCE_ENDS,
+    Changed,
+    Pieces,
+    Plant,
+    Setting,
+    by_id,
+    cased,
+    edited,
+    passages,
+    with_texts,
+    words,
+)
 from momus.text.corpus import Corpus, Document
 from momus.text.vocabulary import normalize_title
 

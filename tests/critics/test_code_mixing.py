@@ -9,7 +9,7 @@ from scipy.special import digamma, gammaln
 
 from momus import Corpus
 from momus.engine.chosen import Chosen
-from momus.engine.judging import leave_out_blind
+from momus.engine.jobs import leave_out_blind
 from momus.errors import FittingError, UsageError
 from momus.runs.texts import Texts
 from momus_adapters.gensim_lda import critic_of

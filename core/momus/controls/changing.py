@@ -10,8 +10,19 @@ from typing import TypeVar
 
 import numpy as np
 
-from momus.controls.pieces import WORD, Pieces, cased, document_words, edited, frequencies, passages
-from momus.controls.planting import Changed, Plant, Setting, with_texts
+from momus.controls.planting import (
+    WORD,
+    Changed,
+    Pieces,
+    Plant,
+    Setting,
+    cased,
+    document_words,
+    edited,
+    frequencies,
+    passages,
+    with_texts,
+)
 from momus.numeric.types import Bools, Floats
 from momus.text.corpus import Corpus, Document
 

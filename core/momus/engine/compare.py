@@ -21,9 +21,7 @@ from momus.critic.hooks import DeviceMixin, with_needs
 from momus.engine.chosen import Chosen, check_asked, chosen_critics
 from momus.engine.crossfit import check_folds
 from momus.engine.in_parts import PartsScoring
-from momus.engine.jobs import processes_of, server_of
-from momus.engine.judging import adjust_all, claiming, run_critics
-from momus.engine.labels import with_labels
+from momus.engine.jobs import adjust_all, claiming, processes_of, run_critics, server_of
 from momus.engine.large import (
     LargeTexts,
     critics_of_rows,
@@ -33,14 +31,13 @@ from momus.engine.large import (
     without_costly,
 )
 from momus.engine.provenance import signature_of
-from momus.engine.request import Request
+from momus.engine.request import Request, with_labels
 from momus.engine.reuse import Reuse
 from momus.engine.run_critic import Work
 from momus.engine.setting_aside import set_aside
 from momus.errors import UsageError
-from momus.joint.analyses import analyse
 from momus.joint.partners import adjusted_wins
-from momus.joint.ranks import nearer_of
+from momus.joint.ranks import analyse, nearer_of
 from momus.joint.slices import reading_slices, together
 from momus.numeric.devices import resolve_device
 from momus.processes import usable_cores

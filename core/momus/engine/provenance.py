@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.against.unchanged import unchanged_answers
+from momus.against.versions import unchanged_answers
 from momus.checks.layout import KINDS, layout_sentence
 from momus.critic.source import source_digest
 from momus.critic.splitting import icu_of

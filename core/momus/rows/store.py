@@ -19,7 +19,6 @@ from momus.critic import Counted, Pooled
 from momus.critic.scores import Scores
 from momus.errors import StoreError
 from momus.numeric.types import Bools, Floats, Ints
-from momus.rows.corpus import Documents, StoredCorpus
 from momus.rows.folder import AGAIN, CriticRecord, RowFolder
 from momus.rows.packing import (
     SCORES,
@@ -35,7 +34,7 @@ from momus.rows.packing import (
     unpack_sketch,
 )
 from momus.rows.plan import Plan
-from momus.rows.sums import KEPT_BYTES, StoredCounts, Sums, size_of
+from momus.rows.stored import KEPT_BYTES, Documents, StoredCorpus, StoredCounts, Sums, size_of
 from momus.text.corpus import Corpus
 from momus.text.digests import canonical_order
 from momus.text.documents import Document

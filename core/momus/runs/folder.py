@@ -20,7 +20,7 @@ from momus import ownership
 from momus.arguments import arg
 from momus.errors import StoreError
 from momus.files import write_json
-from momus.joint.analyses import Joint
+from momus.joint.ranks import Joint
 from momus.locking import Lock
 from momus.outputs import delete, make_folder, replacing, write_bytes, writing
 from momus.ownership import check_folder

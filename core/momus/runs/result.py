@@ -13,8 +13,8 @@ from momus.critic import Note
 from momus.critic.fitted import FittedOn
 from momus.critic.scores import Scores
 from momus.evidence import Chart, Evidence, MarkedDocument
-from momus.joint.analyses import Joint
 from momus.joint.partners import Win
+from momus.joint.ranks import Joint
 from momus.joint.slices import Slices
 from momus.runs.examples import Example
 from momus.verdicts.decomposition import Parts

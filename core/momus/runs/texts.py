@@ -27,7 +27,7 @@ from momus.errors import UsageError
 from momus.numeric.types import Ints
 from momus.progress import Reporter
 from momus.reading import ReadingOptions, TextSource, as_corpus
-from momus.rows.corpus import sample_rows
+from momus.rows.stored import sample_rows
 from momus.runs.text_checks import FIT_SHARE, check_filled, check_named, check_splittable, split_warning
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
