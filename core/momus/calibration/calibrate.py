@@ -47,14 +47,6 @@ from momus.version import __version__
 
 
 @dataclass(frozen=True)
-class CriticCells:
-    """All cells of a critic, and what an earlier run had done and was done again."""
-
-    cells: list[SplitCell]
-    again: list[Again]
-
-
-@dataclass(frozen=True)
 class CalibrationWork:
     """Texts and settings that all critics of a calibration share (`momus.engine.jobs.CriticWork`).
 
@@ -75,8 +67,8 @@ class CalibrationWork:
     folder: Path | None
     lock: Lock | None
 
-    def run(self, critic: Critic[Any], timed: Timed) -> CriticCells:
-        """Measure the cells of one critic; those that the folder holds are not measured again."""
+    def run(self, critic: Critic[Any], timed: Timed) -> tuple[list[SplitCell], list[Again]]:
+        """Measure the cells of one critic, and say which of an earlier run had to be measured again, and why."""
         kept = self._kept(critic)
         source = source_digest(critic)
         judges = _Judges(critic, self, timed)
@@ -105,7 +97,7 @@ class CalibrationWork:
                         kept.keep(cell)
                 cells.append(cell.first(splits))
         cells.sort(key=lambda c: (c.n_real, c.n_generated))  # stable: defects and strengths in order within a size
-        return CriticCells(cells, [Again(critic.name, "fitted and measured", why) for why in sorted(reasons)])
+        return cells, [Again(critic.name, "fitted and measured", why) for why in sorted(reasons)]
 
     def _kept(self, critic: Critic[Any]) -> CellFolder | None:
         """The cells that the folder holds of a critic with these parameters, of these texts."""
@@ -224,7 +216,7 @@ def calibrate(
             else:
                 measured[critic.name] = outcome
         warnings = [*selection.warnings, *warnings, *selection.left_out_warnings]
-        warnings += again_warnings(again for m in measured.values() for again in m.again)
+        warnings += again_warnings(again for _, some in measured.values() for again in some)
         if not measured:
             raise FittingError(
                 "no critic can be fitted on this text: " + " ".join(warnings),
@@ -232,7 +224,9 @@ def calibrate(
             )
         described = [_described(c) for c in chosen if c.name in measured]
         signature = _signature(work, jobs, command, warnings)
-        calibration = Calibration(plan, [c for m in measured.values() for c in m.cells], described, signature, warnings)
+        calibration = Calibration(
+            plan, [c for cells, _ in measured.values() for c in cells], described, signature, warnings
+        )
         if out is not None:
             write_calibration(calibration, Path(out))
     return calibration

@@ -16,7 +16,6 @@ from momus.calibration.cells import SplitCell
 from momus.calibration.plan import NULL
 from momus.controls import DEFECTS
 from momus.inference import holm
-from momus.numeric.types import Floats
 from momus.report.words.format import number, percent, text_table
 
 if TYPE_CHECKING:
@@ -98,30 +97,25 @@ def detectable(curve: Sequence[SplitCell], alpha: float, power: float) -> Detect
     curve
         Cells of one critic, size and defect, with the null cell (strength 0) first.
     """
+    from scipy.optimize import isotonic_regression
+
     tested = [c for c in sorted(curve, key=lambda c: c.strength) if c.tested]
     if not any(c.strength > 0 for c in tested):
         return Detectable(None, "?", None)
     # strengths, monotone power and mean difference: each float (tested cells,)
     x = np.array([c.strength for c in tested])
-    y = _monotone(np.array([rate(c, alpha).share for c in tested]), np.array([float(c.tested) for c in tested]))
+    shares, weights = [rate(c, alpha).share for c in tested], [float(c.tested) for c in tested]
+    y = isotonic_regression(shares, weights=weights).x
     d = np.array([c.mean_difference or 0.0 for c in tested])
     reached = np.flatnonzero((y >= power) & (x > 0))
     if not len(reached):
         return Detectable(None, ">", None)
     j = int(reached[0])
-    if j == 0 or y[j] == y[j - 1]:
+    # between no defect and the lowest strength the curve is unknown
+    if j == 0 or y[j] == y[j - 1] or not x[j - 1]:
         return Detectable(float(x[j]), "≤", float(d[j]))
-    at = float((power - y[j - 1]) / (y[j] - y[j - 1]))  # where between x[j - 1] and x[j] the line reaches the power
-    bound = "=" if x[j - 1] > 0 else "≤"
-    if bound == "≤":  # between no defect and the lowest strength the curve is unknown
-        return Detectable(float(x[j]), bound, float(d[j]))
-    return Detectable(float(x[j - 1] + at * (x[j] - x[j - 1])), bound, float(d[j - 1] + at * (d[j] - d[j - 1])))
-
-
-def _monotone(y: Floats, weights: Floats) -> Floats:
-    from scipy.optimize import isotonic_regression
-
-    return np.asarray(isotonic_regression(y, weights=weights).x)
+    at = slice(j - 1, j + 1)
+    return Detectable(float(np.interp(power, y[at], x[at])), "=", float(np.interp(power, y[at], d[at])))
 
 
 def curves(cells: Sequence[SplitCell]) -> Curves:
@@ -211,14 +205,9 @@ def level_of(alarms: Rate, alpha: float) -> str:
 def rows(cells: Sequence[SplitCell], alpha: float, power: float) -> list[RateRow]:
     """One row per critic, size and defect: critics in order, and within a size the defects of their axis first."""
     critics = list(dict.fromkeys(c.critic for c in cells))
-
-    def place(
-        item: tuple[tuple[str, tuple[int, int], str], list[SplitCell]],
-    ) -> tuple[int, tuple[int, int], bool, bool]:
-        critic, size, defect = item[0]
-        return critics.index(critic), size, defect != NULL, not on_axis(critic, defect)
-
-    return [_row(defect, curve, alpha, power) for (_, _, defect), curve in sorted(curves(cells).items(), key=place)]
+    by_defect = curves(cells)
+    places = {k: (critics.index(k[0]), k[1], k[2] != NULL, not on_axis(k[0], k[2])) for k in by_defect}
+    return [_row(key[2], by_defect[key], alpha, power) for key in sorted(by_defect, key=places.__getitem__)]
 
 
 def _row(defect: str, curve: Sequence[SplitCell], alpha: float, power: float) -> RateRow:

@@ -135,10 +135,9 @@ def _text_to_fit(real: str, options: ReadingOptions, sample: int | None, seed: i
     else:
         from momus.engine.fitting import read_sample
 
-        drawn = read_sample(real, sample, options, seed)
-        corpus = drawn.corpus
-        tell_left_out(drawn.left_out)
-        echo(f"A sample of {counted(len(corpus), 'document')}, drawn at random from {drawn.documents:,}")
+        corpus, documents, left_out = read_sample(real, sample, options, seed)
+        tell_left_out(left_out)
+        echo(f"A sample of {counted(len(corpus), 'document')}, drawn at random from {documents:,}")
     options.check_kept([corpus])
     _tell_reading(corpus)
     return corpus

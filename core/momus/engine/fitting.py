@@ -90,32 +90,17 @@ def _counting(critic: Critic[Any], reading: ReadingOptions) -> Callable[[Piece],
     return lambda piece: read_portion(critic, piece.read(reading))
 
 
-@dataclass(frozen=True)
-class Sample:
-    """A random sample of a text.
-
-    Attributes
-    ----------
-    corpus
-        The documents drawn.
-    documents
-        How many documents the text has.
-    left_out
-        What folders leave out.
-    """
-
-    corpus: Corpus
-    documents: int
-    left_out: list[LeftOut]
-
-
 def read_sample(
     path: str, size: int, reading: ReadingOptions | None = None, seed: int = 0, *, documents: int = 0
-) -> Sample:
+) -> tuple[Corpus, int, list[LeftOut]]:
     """Read a random sample of a file, a folder or a pattern in the memory of a part and of the sample.
 
     A document is drawn if a hash of its text and of the seed is among the smallest: the sample depends on neither the
     order of the documents nor the parts that the text is read in.
+
+    Returns
+    -------
+    The documents drawn, how many documents the text has, and what folders leave out.
 
     Raises
     ------
@@ -136,7 +121,7 @@ def read_sample(
             # the smallest ones, sorted: the sample keeps the order of the files
             rows = np.sort(np.argsort(keys, kind="stable")[:size])
             kept, keys = kept.take(rows), keys[rows]
-    return Sample(Corpus(kept, NAME), total, left_out)
+    return Corpus(kept, NAME), total, left_out
 
 
 @dataclass(frozen=True)
@@ -179,12 +164,12 @@ def text_to_fit(fit: TextSource | None, texts: LargeTexts, seed: int, timed: Tim
             size = 0
         if size > FIT_BYTES:
             with timed.stage("reading", "fit"):
-                drawn = read_sample(os.fspath(fit), FIT_DOCUMENTS, reading, seed)
+                drawn, documents, _ = read_sample(os.fspath(fit), FIT_DOCUMENTS, reading, seed)
             warning = (
-                f"Critics whose counts do not add up are fitted on {len(drawn.corpus):,} of {drawn.documents:,} "
+                f"Critics whose counts do not add up are fitted on {len(drawn):,} of {documents:,} "
                 f"documents of 'fit', drawn by seed {seed}; the others on all of them."
             )
-            return FitText(drawn.corpus.sorted(), os.fspath(fit), warning=warning)
+            return FitText(drawn.sorted(), os.fspath(fit), warning=warning)
     with timed.stage("reading", "fit"):
         corpus = as_corpus(fit, "fit", reading, timed.inner)
     if not len(corpus):

@@ -146,8 +146,9 @@ class PartsScoring:
         for name in self.large.sources if settling else ():
             with self.timed.stage("reading", f"a sample of {name}"):
                 path, seed = self.large.path(name), self.settings.seed
-                samples.append(read_sample(path, ANALYSED, self.large.reading_of(name), seed).corpus)
-            samples[-1].name = name
+                sample, _, _ = read_sample(path, ANALYSED, self.large.reading_of(name), seed)
+            sample.name = name
+            samples.append(sample)
         for critic in settling:
             with self.selection.attempt(critic, named=self.named):
                 settled(critic, samples)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from momus.critic.hooks import settled, tokenizer_of
 from momus.critic.scores import Scores
-from momus.engine.crossfit import CrossScores, cross_scored
+from momus.engine.crossfit import cross_scored
 from momus.engine.reuse import Reuse
 from momus.errors import StoreError
 from momus.joint.axes import axis_of
@@ -41,20 +41,18 @@ class Measured:
         Scores of the reference and of each generated text, which are tested.
     again
         What an earlier run did not spare this one.
-    cross
-        What critics of folds give, where the reference is text of a model.
+    shown
+        The scores that evidence is made of.
+    reverse
+        Where the reference is text of a model: its scores under critics fitted on each new text. None elsewhere.
     """
 
     critic: Critic[Any]
     texts: Texts
     scored: list[Scores]
+    shown: list[Scores]
     again: tuple[Again, ...] = ()
-    cross: CrossScores | None = None
-
-    @property
-    def shown(self) -> list[Scores]:
-        """The scores that evidence is made of."""
-        return self.scored if self.cross is None else self.cross.shown
+    reverse: list[Scores] | None = None
 
     @cached_property
     def sampled(self) -> list[Scores]:
@@ -85,8 +83,8 @@ def measured(
     """
     # critics of folds cannot be taken over from an earlier run
     if settings.against:
-        cross = cross_scored(critic, texts, settings, timed, folder)
-        return Measured(critic, texts, cross.scored, cross=cross)
+        scored, shown, reverse = cross_scored(critic, texts, settings, timed, folder)
+        return Measured(critic, texts, scored, shown, reverse=reverse)
     measurement = _from_parts(critic, texts, timed) if texts.in_parts else _in_memory(critic, texts, reuse, timed)
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
@@ -101,7 +99,7 @@ def _from_parts(critic: Critic[Any], texts: Texts, timed: Timed) -> Measured:
     with timed.stage("reading", "scores"):
         scored = [stored.scores(critic.name) for stored in texts.stored]
     return_memory()
-    return Measured(critic, texts, scored, tuple(a for a in [texts.again.get(critic.name)] if a is not None))
+    return Measured(critic, texts, scored, scored, tuple(a for a in [texts.again.get(critic.name)] if a is not None))
 
 
 def _in_memory(critic: Critic[Any], texts: Texts, reuse: Reuse | None, timed: Timed) -> Measured:
@@ -124,7 +122,7 @@ def _in_memory(critic: Critic[Any], texts: Texts, reuse: Reuse | None, timed: Ti
     for corpus in needed:
         with timed.stage("scoring", corpus.name, len(corpus)) as advance:
             scored.append(critic.score(corpus, progress=advance))
-    return Measured(critic, texts, scored, again)
+    return Measured(critic, texts, scored, scored, again)
 
 
 def fitted(

@@ -133,7 +133,7 @@ def verdicts_of(measurement: Measured, work: Work, timed: Timed) -> list[Verdict
     real, *others = measurement.scored  # the reference first
     # one object for all generated texts, as each spread is estimated once
     bands = HumanBands(real.scored_groups, work.settings.seed)
-    if measurement.cross is not None:
+    if measurement.reverse is not None:
         bands = OwnBands.of_scores(real, work.settings.seed)
     verdicts = []
     for scores in others:
@@ -180,7 +180,9 @@ def described(measurement: Measured, settings: Settings, axes: int) -> CriticRes
             *order_notes(texts, critic),
             *group_notes(critic, sampled, texts.checks, axes),
         ],
-        versions=None if measurement.cross is None else versions_of(critic, texts, measurement.cross, settings),
+        versions=None
+        if measurement.reverse is None
+        else versions_of(critic, texts, measurement.scored, measurement.reverse, settings),
     )
 
 
@@ -191,7 +193,7 @@ def with_spread(result: CriticResult, measurement: Measured, settings: Settings,
     others that are fitted on the same text from other starts, which takes texts in memory.
     """
     critic = measurement.critic
-    restarts = 0 if measurement.texts.in_parts or measurement.cross is not None else critic.reporting.restarts
+    restarts = 0 if measurement.texts.in_parts or measurement.reverse is not None else critic.reporting.restarts
     if not (settings.refits or restarts):
         return result
     spread: dict[tuple[str, str], list[float]] = {}
