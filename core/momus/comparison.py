@@ -58,7 +58,7 @@ class Comparison(Results):
         StoreError
             The scores are neither in memory nor in the run folder.
         """
-        from momus.runs.documents import documents_frame
+        from momus.runs.kept import documents_frame
 
         return documents_frame(self)
 

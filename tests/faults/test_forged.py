@@ -36,7 +36,7 @@ from momus.rows.plan import digest_of
 from momus.rows.store import StoredText
 from momus.runs.kept import SCORED, read_scores
 from momus.runs.manifest import write_manifest
-from momus.runs.record import RunRecord
+from momus.runs.result import RunRecord
 from momus.schema import SEAL, seal
 from momus.text.sketches import METADATA
 from momus_people.answers import read_answers

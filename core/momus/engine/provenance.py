@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from momus.against.versions import unchanged_answers
-from momus.checks.layout import KINDS, layout_sentence
+from momus.checks.languages import KINDS, layout_sentence
 from momus.critic.source import source_digest
 from momus.critic.splitting import icu_of
 from momus.files import plain

@@ -20,9 +20,8 @@ from momus.critic.scores import Scores
 from momus.critic.splitting import usable_documents
 from momus.engine.crossfit import versions_of
 from momus.engine.large import scored_by_parts
-from momus.engine.measured import Measured, measured
+from momus.engine.measured import Measured, few_notes, measured, with_shown
 from momus.engine.reuse import Reuse, critic_signature, kept_outcome
-from momus.engine.showing import few_notes, with_shown
 from momus.errors import FittingError
 from momus.estimator import clone, json_params
 from momus.joint.partners import wins_of
@@ -31,8 +30,8 @@ from momus.joint.slices import codes_of
 from momus.processes import return_memory
 from momus.progress import Timed
 from momus.runs.folder import RunFolder
-from momus.runs.orders import order_notes
 from momus.runs.result import Again, CriticResult, Outcome, count_unscored
+from momus.runs.text_checks import order_notes
 from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
 from momus.verdicts.band import HumanBands

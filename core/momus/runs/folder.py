@@ -37,8 +37,7 @@ from momus.runs.manifest import (
     is_pending,
     write_manifest,
 )
-from momus.runs.record import RunRecord, contradiction
-from momus.runs.result import CriticResult, Results
+from momus.runs.result import CriticResult, Results, RunRecord, contradiction
 from momus.schema import build, parse_json, read_json
 from momus.verdicts.verdict import Verdict
 
@@ -329,25 +328,18 @@ def _check_names(comparison: Results, path: Path) -> None:
     corpora = {c["name"]: c["role"] for c in comparison.signature["corpora"] if c["role"] != "fit"}
     generated = {name for name, role in corpora.items() if role == "generated"}
     rows = [(VERDICTS, v) for v in comparison.verdicts] + [(PAIRS, v) for v in comparison.pairs]
-    rows += [(f"critics/{r.name}/{RESULT}", v) for r in comparison.results for v in (*r.verdicts, *r.pairs)]
-    named: list[tuple[str, str, str, Collection[str]]] = [
-        *((file, "critic", v.critic, critics) for file, v in rows),
-        *((file, "corpus", name, corpora) for file, v in rows for name in (v.generated, v.reference)),
-    ]
+    named: list[tuple[str, str, str, Collection[str]]] = []
     for r in comparison.results:
         file = f"critics/{r.name}/{RESULT}"
-        documents = (
-            *r.outliers,
-            *r.odd_real,
-            *(d for e in (*r.references, *r.examples) for d in (e.document, e.human)),
-        )
-        named += [(file, "critic", r.name, critics), *((file, "corpus", name, generated) for name, _ in r.evidence)]
-        named += [
-            (file, "corpus", name, corpora)
-            for name in (*(u.corpus for u in r.unscored), *(d.corpus for d in documents))
-        ]
-    named += [(JOINT, "corpus", s.generated, generated) for s in comparison.joint.slices]
-    named += [(JOINT, "corpus", w.generated, generated) for w in comparison.joint.wins]
+        rows += [(file, v) for v in (*r.verdicts, *r.pairs)]
+        beside = (d for e in (*r.references, *r.examples) for d in (e.document, e.human))
+        of_texts = [*(u.corpus for u in r.unscored), *(d.corpus for d in (*r.outliers, *r.odd_real, *beside))]
+        named += [(file, "critic", r.name, critics), *((file, "corpus", name, corpora) for name in of_texts)]
+        named += [(file, "corpus", name, generated) for name, _ in r.evidence]
+    named += [(file, "critic", v.critic, critics) for file, v in rows]
+    named += [(file, "corpus", name, corpora) for file, v in rows for name in (v.generated, v.reference)]
+    of_joint = (*comparison.joint.slices, *comparison.joint.wins)
+    named += [(JOINT, "corpus", x.generated, generated) for x in of_joint]
     for file, what, name, known in named:
         if name not in known:
             raise StoreError(f"{path / file}: {what} is {shown(name)}, expected one of {', '.join(known)}", hint=AGAIN)

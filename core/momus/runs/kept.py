@@ -1,8 +1,9 @@
-"""Tables of a run folder from which a later run takes what was read and scored before, beside the texts themselves.
+"""Tables of a run folder: documents with their scores, for people and programs, and what later runs take from them.
 
-``texts.parquet`` has the ids, prompts, groups and hashes of all documents; ``critics/NAME/real.parquet`` the scores of
-the real text with their rows, in the columns of a part (`momus.rows.packing`); ``critics/NAME/headline.parquet`` the
-rows of the headline of all texts, for analyses of all axes. The latter two have a record in their metadata.
+``documents.parquet`` has one row per document and critic; ``texts.parquet`` the ids, prompts, groups and hashes of all
+documents; ``critics/NAME/real.parquet`` the scores of the real text with their rows, in the columns of a part
+(`momus.rows.packing`); ``critics/NAME/headline.parquet`` the rows of the headline of all texts, for analyses of all
+axes. The latter two have a record in their metadata.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ from momus.schema import build, parse_json
 from momus.verdicts.statistics import all_statistics
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from momus.critic import Critic
+    from momus.runs.result import Results
     from momus.text.corpus import Corpus
 
 T = TypeVar("T")
@@ -243,3 +247,72 @@ def _rows(table: pa.Table, width: int, dense: bool) -> Rows:
         raise ValueError("a column is out of range")
     matrix = sparse.csr_array((counts.flatten().to_numpy(), indices, indptr), shape=(len(table), width))
     return matrix.toarray() if dense else matrix
+
+
+FILE = "documents.parquet"
+COLUMNS = ("corpus", "id", "prompt", "group", "critic", "z", "nll", "steps", "nll_per_step", "reason", "oddity")
+TEXT_COLUMNS = ("corpus", "id", "prompt", "group", "critic", "z", "reason")
+
+
+def documents_frame(comparison: Results) -> pd.DataFrame:
+    """Tabulate the documents of a comparison, one row per document and critic, with the columns `COLUMNS`.
+
+    Raises
+    ------
+    StoreError
+        The run folder lacks the scores, or they cannot be read.
+    """
+    frame = documents_table(comparison).to_pandas().rename(columns={"states": "steps"})
+    for name in TEXT_COLUMNS:
+        frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
+    frame["nll_per_step"] = frame["nll"] / frame["steps"].where(frame["steps"] > 0, np.nan)
+    return frame[list(COLUMNS)]
+
+
+def documents_table(
+    comparison: Results, critics: Sequence[str] | None = None, corpora: Sequence[str] | None = None
+) -> pa.Table:
+    """Rows of the documents of a comparison, with the columns of `Scores.table`.
+
+    Parameters
+    ----------
+    critics, corpora
+        Names of those to tabulate; None for all.
+
+    Raises
+    ------
+    StoreError
+        The run folder lacks the scores, or they cannot be read.
+    """
+    in_memory = {critic for critic, _ in comparison.scores} >= {r.name for r in comparison.results}
+    if in_memory and comparison.scores:
+        tables = [
+            scores.table()
+            for (critic, corpus), scores in comparison.scores.items()
+            if (critics is None or critic in critics) and (corpora is None or corpus in corpora)
+        ]
+        return pa.concat_tables(tables or [next(iter(comparison.scores.values())).table()[:0]])
+    if comparison.folder is None:
+        raise StoreError(
+            "the scores of this comparison are neither in memory nor in a folder",
+            hint="compare with out=FOLDER, or read the folder with momus.read_results",
+        )
+    return read_documents(comparison.folder, critics, corpora)
+
+
+def read_documents(run: Path, critics: Sequence[str] | None = None, corpora: Sequence[str] | None = None) -> pa.Table:
+    """Read the rows of `documents_table` from a run folder.
+
+    Raises
+    ------
+    StoreError
+        The table of documents is missing or damaged.
+    """
+    path = run / FILE
+    wanted = [(name, "in", list(some)) for name, some in (("critic", critics), ("corpus", corpora)) if some is not None]
+    try:
+        return pq.read_table(path, filters=wanted or None)
+    except (OSError, pa.ArrowException) as error:
+        raise StoreError(
+            f"{path}: not readable ({str(error).splitlines()[0]})", hint="run `momus compare` again"
+        ) from error

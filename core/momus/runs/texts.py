@@ -13,13 +13,14 @@ import pyarrow as pa
 from momus.checks.languages import (
     Languages,
     Shares,
+    TextLayout,
     language_warnings,
     languages_of,
+    layout_of,
     mixture_note,
     scripts_of,
     splitting_warnings,
 )
-from momus.checks.layout import TextLayout, layout_of
 from momus.checks.notes import reading_notes
 from momus.checks.texts import TrustCheck, check_texts, sentences
 from momus.critic import RunningTextCritic

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from momus.errors import ReadingError, UsageError
 from momus.reading import read_corpus
-from momus.runs.orders import ORDER, order_notes
+from momus.runs.text_checks import ORDER, order_notes
 from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
