@@ -20,7 +20,9 @@ from momus import ownership
 from momus.arguments import arg
 from momus.errors import StoreError
 from momus.files import write_json
+from momus.joint.partners import Win
 from momus.joint.ranks import Joint
+from momus.joint.slices import Slices
 from momus.locking import Lock
 from momus.outputs import delete, make_folder, replacing, write_bytes, writing
 from momus.ownership import check_folder
@@ -338,7 +340,7 @@ def _check_names(comparison: Results, path: Path) -> None:
         named += [(file, "corpus", name, generated) for name, _ in r.evidence]
     named += [(file, "critic", v.critic, critics) for file, v in rows]
     named += [(file, "corpus", name, corpora) for file, v in rows for name in (v.generated, v.reference)]
-    of_joint = (*comparison.joint.slices, *comparison.joint.wins)
+    of_joint: list[Slices | Win] = [*comparison.joint.slices, *comparison.joint.wins]
     named += [(JOINT, "corpus", x.generated, generated) for x in of_joint]
     for file, what, name, known in named:
         if name not in known:
