@@ -31,10 +31,9 @@ from momus.engine.large import (
     without_costly,
 )
 from momus.engine.provenance import signature_of
-from momus.engine.request import Request, with_labels
+from momus.engine.request import Request, set_aside, with_labels
 from momus.engine.reuse import Reuse
 from momus.engine.run_critic import Work
-from momus.engine.setting_aside import set_aside
 from momus.errors import UsageError
 from momus.joint.partners import adjusted_wins
 from momus.joint.ranks import analyse, nearer_of

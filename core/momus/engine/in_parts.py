@@ -19,11 +19,11 @@ from momus.critic import Critic, MergeableMixin
 from momus.critic.hooks import AdvancedMixin, moved, settled
 from momus.engine.chosen import Chosen
 from momus.engine.fitting import FitText, fit_in_parts, read_sample, text_to_fit
-from momus.engine.folders import CriticFolders
 from momus.engine.large import LargeTexts, scored_by_parts
 from momus.engine.measured import fitted
 from momus.engine.reuse import Reuse
 from momus.engine.scoring import OtherPlanError, score_parts
+from momus.engine.worker import CriticFolders
 from momus.errors import CriticError, ReadingError
 from momus.outputs import delete_folder
 from momus.processes import return_memory

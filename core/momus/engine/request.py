@@ -1,4 +1,7 @@
-"""What a comparison is asked to do, checked before anything is read; labels become critics without code."""
+"""What a comparison is asked to do, checked before anything is read; labels become critics without code.
+
+Documents that are broken can be set aside: the comparison then speaks of the others alone.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from momus.arguments import arg
+from momus.critic.hooks import with_needs
 from momus.critic.registry import make_critics
+from momus.critic.rows import Rows
 from momus.engine.chosen import Chosen
 from momus.errors import UsageError
 from momus.files import file_digest
+from momus.numeric.types import Bools
 from momus.ownership import check_place
 from momus.parameters import exclude, need
 from momus.progress import Reporter
-from momus.reading import ReadingOptions, TextSource
+from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.reading.labels import GOLD, label_file
 from momus.runs.text_checks import check_named
+from momus.text.corpus import Corpus
+from momus.text.counting import counted
 from momus.verdicts.band import check_register
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.verdict import check_delta
@@ -263,3 +273,53 @@ def _one_name(against: Mapping[str, TextSource]) -> str:
     if not isinstance(against, Mapping) or len(against) != 1:
         raise UsageError("against takes one text by name", hint='against={"old": texts}')
     return next(iter(against))
+
+
+CRITIC = "faults"
+"""The critic that says what is broken; the rows of a fault have its name."""
+
+
+def set_aside(request: Request, reporter: Reporter) -> tuple[Request, list[str]]:
+    """The request with its texts read, less documents with these faults on either side; and how many were left out.
+
+    Raises
+    ------
+    UsageError
+        There is no such fault, or it leaves no document of a text.
+    """
+    (critic,) = make_critics([CRITIC], {})
+    reading = with_needs(request.reading, [critic])
+    reference = request.settings.against or "real"
+    sources = {reference: request.reference, **request.generated}
+    if request.fit is not None:
+        sources["fit"] = request.fit
+    texts = {name: as_corpus(source, name, reading, reporter) for name, source in sources.items()}
+    critic.fit(texts.get("fit", texts[reference]))
+    notes, kept = [], {}
+    for name, corpus in texts.items():
+        rows = critic.score(corpus).rows
+        having = {fault: _broken(rows, fault) for fault in request.settings.without}
+        flagged = [fault for fault, documents in having.items() if documents.any()]
+        broken = np.logical_or.reduce(list(having.values()))
+        if broken.all():
+            raise UsageError(
+                f"every document of {name!r} is set aside ({', '.join(flagged)})", hint=f"leave out {arg('without')}"
+            )
+        kept[name] = corpus if not broken.any() else corpus.take(np.flatnonzero(~broken)).read_as(corpus)
+        if broken.any():
+            notes.append(_note(corpus, int(broken.sum()), flagged))
+    fit = kept.pop("fit", None)
+    return replace(request, reference=kept.pop(reference), generated=dict(kept), fit=fit), notes
+
+
+def _broken(rows: Mapping[str, Rows], fault: str) -> Bools:
+    """Which documents have a fault."""
+    table = rows.get(fault.replace("-", "_"))
+    if table is None or fault == "faulty":
+        known = ", ".join(key.replace("_", "-") for key in rows if key != "faulty")
+        raise UsageError(f"there is no fault {fault!r}", hint=f"name some of {known}")
+    return np.asarray(np.asarray(table)[:, 0] > 0)
+
+
+def _note(corpus: Corpus, broken: int, faults: Sequence[str]) -> str:
+    return f"Set aside: {broken:,} of {counted(len(corpus), 'document')} of {corpus.name!r} ({', '.join(faults)})."

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from momus.against.bands import OwnBands
+from momus.against.units import OwnBands
 from momus.checks.notes import group_notes
 from momus.critic.base import notes_of
 from momus.critic.hooks import AdvancedMixin, device_of, moved, settled

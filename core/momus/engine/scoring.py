@@ -19,8 +19,7 @@ from momus.critic.hooks import DeviceMixin, with_needs
 from momus.critic.registry import critic_class, load_critic, located
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME, read_critic_json
 from momus.critic.splitting import other_splitting
-from momus.engine.folders import CriticFolders
-from momus.engine.worker import Done, Engine, Job, LocalEngine, done_of
+from momus.engine.worker import CriticFolders, Done, Engine, Job, LocalEngine, done_of
 from momus.errors import StoreError, UsageError
 from momus.numeric.devices import resolve_device
 from momus.outputs import make_folder, write_bytes, writing

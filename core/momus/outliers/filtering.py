@@ -23,8 +23,8 @@ from momus.critic.effects import is_trusted
 from momus.critic.hooks import AdvancedMixin, row_unit
 from momus.critic.powers import defines, has_latents
 from momus.critic.registry import critic_class, load_critic
-from momus.engine.folders import CriticFolders
 from momus.engine.scoring import OtherPlanError, ScoringRun, score_parts
+from momus.engine.worker import CriticFolders
 from momus.errors import FittingError, UsageError
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats

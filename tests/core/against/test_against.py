@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse
 
 import momus
-from momus.against.bands import OwnBands
 from momus.against.changes import changed_items, page_z
+from momus.against.units import OwnBands
 from momus.against.versions import Path as ChainPath
 from momus.comparison import read_comparison
 from momus.critic import Counted
