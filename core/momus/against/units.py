@@ -150,11 +150,6 @@ class OwnBands(HumanBands):
 
     prompts: Sequence[str | None] = ()
 
-    @classmethod
-    def of_scores(cls, scores: Scores, seed: int) -> OwnBands:
-        """The bands of the scored documents of a reference."""
-        return cls(scores.scored_groups, seed, prompts=scores.scored_prompts)
-
     @property
     def units(self) -> Ints:
         """The unit of each document, (n,): its group, else its prompt, else itself."""

@@ -249,10 +249,18 @@ def level_folds(texts: Sequence[Mapping[int, Scores]]) -> list[dict[int, Scores]
     while constant:
         first = texts[constant[0]]
         # texts with one value per fold get one number together, or a difference of rounding would be left between them
-        group = [i for i in constant if all(_agree(first[f], s) for f, s in texts[i].items() if f in first)]
+        group = [
+            i
+            for i in constant
+            if all(
+                _same(np.concatenate([x.nll[x.scored] for x in (first[f], s)]))
+                for f, s in texts[i].items()
+                if f in first
+            )
+        ]
         constant = [i for i in constant if i not in group]
         parts = [s for i in group for s in texts[i].values()]
-        nll = _mean([s.nll[s.scored] for s in parts])
+        nll = float(np.concatenate([s.nll[s.scored] for s in parts]).mean())
         keys = [key for key in parts[0].rows if all(_one_row(s, key) for s in parts)]
         rows = {key: np.concatenate([_scored_rows(s, key) for s in parts]).mean(axis=0) for key in keys}  # (2,) each
         for i in group:
@@ -266,17 +274,12 @@ def _alike(scores: Scores) -> bool:
     return len(nll) >= FEWEST and _same(nll) and bool(np.ptp(steps) == 0)
 
 
-def _agree(one: Scores, other: Scores) -> bool:
-    values = np.concatenate([one.nll[one.scored], other.nll[other.scored]])
-    return _same(values)
+def _agree(*sides: Scores) -> bool:
+    return _same(np.concatenate([s.nll[s.scored] for s in sides]))
 
 
 def _same(values: Floats) -> bool:
     return bool(np.ptp(values, axis=0).max() <= ROUNDING * np.abs(values).max())  # by column of (n,) or (n, 2)
-
-
-def _mean(parts: Sequence[Floats]) -> float:
-    return float(np.concatenate(parts).mean())
 
 
 def _scored_rows(scores: Scores, key: str) -> Floats:

@@ -74,12 +74,6 @@ class Measured:
         """Headline rows of these documents."""
         return axis_of(self.critic, self.sampled)
 
-    @property
-    def placed_axis(self) -> AxisRows | None:
-        """Headline rows of all documents, scored in the sample only."""
-        sizes = {s.corpus: len(s) for s in self.scored}
-        return None if self.axis is None else self.axis.placed(self.texts.samples_by_name, sizes)
-
 
 def measured(
     critic: Critic[Any], texts: Texts, settings: Settings, folder: RunFolder | None, reuse: Reuse | None, timed: Timed

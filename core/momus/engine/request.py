@@ -220,7 +220,9 @@ def requested(
         An argument is missing, of another type, out of range, or excluded by another.
     """
     if against is not None:
-        options = {**options, "against": _one_name(against)}
+        if not isinstance(against, Mapping) or len(against) != 1:
+            raise UsageError("against takes one text by name", hint='against={"old": texts}')
+        options = {**options, "against": next(iter(against))}
     settings = with_options(settings, options)
     check_out(more["out"], overwrite=more["overwrite"], resume=more["resume"])
     _check_chain(settings, generated, has_reference=against is not None)
@@ -260,19 +262,6 @@ def _check_chain(settings: Settings, generated: Mapping[str, TextSource] | None,
         raise UsageError(
             f"{arg('chain', True)} needs two or more later versions", hint=f"name each of them in {arg('generated')}"
         )
-
-
-def _one_name(against: Mapping[str, TextSource]) -> str:
-    """The name of the reference.
-
-    Raises
-    ------
-    UsageError
-        There is not exactly one.
-    """
-    if not isinstance(against, Mapping) or len(against) != 1:
-        raise UsageError("against takes one text by name", hint='against={"old": texts}')
-    return next(iter(against))
 
 
 CRITIC = "faults"

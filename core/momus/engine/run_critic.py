@@ -133,7 +133,7 @@ def verdicts_of(measurement: Measured, work: Work, timed: Timed) -> list[Verdict
     # one object for all generated texts, as each spread is estimated once
     bands = HumanBands(real.scored_groups, work.settings.seed)
     if measurement.reverse is not None:
-        bands = OwnBands.of_scores(real, work.settings.seed)
+        bands = OwnBands(real.scored_groups, work.settings.seed, prompts=real.scored_prompts)
     verdicts = []
     for scores in others:
         with timed.stage("testing", scores.corpus):
@@ -245,7 +245,9 @@ def written(result: CriticResult, measurement: Measured, folder: RunFolder | Non
     in_order = list(zip(measurement.scored, (measurement.texts.real, *measurement.texts.generated), strict=True))
     if folder is not None:
         tables = (s.table() for scores, corpus in in_order for s in as_given(scores, corpus, WRITTEN))
-        folder.keep(result, tables, measurement.placed_axis)
+        axis, sizes = measurement.axis, {s.corpus: len(s) for s in measurement.scored}
+        # of all documents, scored in the sample only
+        folder.keep(result, tables, None if axis is None else axis.placed(measurement.texts.samples_by_name, sizes))
         if measurement.texts.in_parts:
             return Outcome(result, axis=measurement.axis)
     return Outcome(result, [next(as_given(*pair)) for pair in in_order], axis=measurement.axis)

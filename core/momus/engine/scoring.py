@@ -36,22 +36,6 @@ from momus.text.documents import LeftOut
 LOCAL = "local"
 
 
-def engine_of(name: str, address: str | None) -> Callable[[Job, int], Engine]:
-    """What makes an engine, by its name.
-
-    Raises
-    ------
-    UsageError
-        An address is given to the engine of this machine.
-    PluginError
-        There is no such engine.
-    MissingExtraError
-        It needs packages that are not installed.
-    """
-    need("engine", name != LOCAL, address=address)
-    return LocalEngine if name == LOCAL else partial(load_plugin(ADAPTERS, f"engine.{name}"), address=address)
-
-
 class OtherPlanError(StoreError):
     """The folder holds parts of other critics, texts, options, versions or code; ``changed`` says which."""
 
@@ -165,7 +149,10 @@ def score_parts(
         A critic or a text cannot be read.
     """
     exclude(resume=resume, overwrite=overwrite)
-    make_engine = engine_of(engine, address)
+    need("engine", engine != LOCAL, address=address)
+    make_engine: Callable[[Job, int], Engine] = LocalEngine
+    if engine != LOCAL:
+        make_engine = partial(load_plugin(ADAPTERS, f"engine.{engine}"), address=address)
     if not 0 <= rank < world:
         raise UsageError(f"rank {rank} of {world}", hint=f"ranks count from 0 to one less than {arg('world')}")
     if workers < 1 or (part_size is not None and part_size < 1):
@@ -180,8 +167,9 @@ def score_parts(
         begun = replace or not folder.manifest.exists()
         plan, notes = _settled(folder, folders, inputs, reading, part_size, resume or world > 1, replace, world == 1)
         mine = [i for i in range(len(plan)) if i % world == rank]
-        if not begun:
-            _check_inputs(folder, plan, mine)
+        for file, part in [] if begun else map(plan.piece, mine):
+            if file.has_changed(part):  # since the plan was made: size and time do not show it
+                raise OtherPlanError(folder, f"the content of {file.path}")
         run = ScoringRun(folder.path, mine, left_out=left_out, notes=notes, failed=folders.failed)
         # a rank of several replaces its own parts one by one, and deletes nothing
         again = replace and world > 1
@@ -189,7 +177,8 @@ def score_parts(
         run.done = [done_of(record) for record in records.values() if record is not None]
         run.kept = len(run.done)
         for name in folders.paths:
-            words = _split_otherwise(folder.critic(name))
+            has_tokens = "tokenizer" in read_critic_json(folder.critic(name))["state"].get("fitted_on_", {})
+            words = other_splitting(load_critic(folder.critic(name))) if has_tokens else ""
             run.notes += [f"Critic {name!r}: {words}"] if words else []
         waiting = [i for i, record in records.items() if record is None]
         if waiting:
@@ -267,27 +256,6 @@ def _settled(
     if earlier is None or earlier != plan:  # also where only times of files differ
         plan.write(folder.manifest)
     return plan, notes
-
-
-def _check_inputs(folder: RowFolder, plan: Plan, parts: Sequence[int]) -> None:
-    """Check that parts of files still hold what they held when the plan was made: size and time do not show it.
-
-    Raises
-    ------
-    OtherPlanError
-        A file holds another text.
-    """
-    for number in parts:
-        file, part = plan.piece(number)
-        if file.has_changed(part):
-            raise OtherPlanError(folder, f"the content of {file.path}")
-
-
-def _split_otherwise(folder: Path) -> str:
-    """How the words of a fitted critic differ from those that text is split into now; empty without a difference."""
-    if "tokenizer" not in read_critic_json(folder)["state"].get("fitted_on_", {}):
-        return ""
-    return other_splitting(load_critic(folder))
 
 
 def _copy_critic(source: Path, target: Path, digest: str) -> None:

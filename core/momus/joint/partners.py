@@ -152,8 +152,8 @@ def measures(critic: Critic[Any], scored: list[Scores]) -> list[Measure]:
         return []
     if isinstance(critic, AdvancedMixin) and critic.corrected:
         return []
-    known = [s for s in tested_statistics(critic, list(scored[0].rows)) if s.decides and _is_mean(s)]
-    means = [s for s in known if s.name != NLL.name]
+    known = [s for s in tested_statistics(critic, list(scored[0].rows)) if s.decides]
+    means = [s for s in known if s.kind == "value" and s.prepare is None and s.function is mean and s.name != NLL.name]
     kept = []
     for s in means:
         rows = [np.asarray(x.rows[s.rows]) for x in scored if isinstance(x.rows.get(s.rows), np.ndarray)]
@@ -163,10 +163,6 @@ def measures(critic: Critic[Any], scored: list[Scores]) -> list[Measure]:
         values = tuple(np.where(x.scored & (x.steps > 0), x.per_step, np.nan) for x in scored)
         kept.append(Measure(NLL, values))
     return kept
-
-
-def _is_mean(s: Statistic) -> bool:
-    return s.kind == "value" and s.prepare is None and s.function is mean
 
 
 def _ratios(rows: Floats, scored: Any) -> Floats:
