@@ -89,21 +89,20 @@ def measured(
     if settings.against:
         scored, shown, reverse = cross_scored(critic, texts, settings, timed, folder)
         return Measured(critic, texts, scored, shown, reverse=reverse)
-    measurement = _from_parts(critic, texts, timed) if texts.in_parts else _in_memory(critic, texts, reuse, timed)
+    if texts.in_parts:
+        with timed.stage("reading", "scores"):
+            scored = [stored.scores(critic.name) for stored in texts.stored]
+        return_memory()
+        again = texts.again.get(critic.name)
+        measurement = Measured(critic, texts, scored, scored, () if again is None else (again,))
+    else:
+        measurement = _in_memory(critic, texts, reuse, timed)
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
         # otherwise the rows in the folder hold these scores
         if not texts.in_parts:
             write_scores(measurement.scored[0], texts.real, folder.critic_folder(critic.name))
     return measurement
-
-
-def _from_parts(critic: Critic[Any], texts: Texts, timed: Timed) -> Measured:
-    """Read the scores of texts that were scored part by part."""
-    with timed.stage("reading", "scores"):
-        scored = [stored.scores(critic.name) for stored in texts.stored]
-    return_memory()
-    return Measured(critic, texts, scored, scored, tuple(a for a in [texts.again.get(critic.name)] if a is not None))
 
 
 def _in_memory(critic: Critic[Any], texts: Texts, reuse: Reuse | None, timed: Timed) -> Measured:

@@ -81,6 +81,9 @@ def _described(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:
     # halves of a split text were read from one file, which only the whole knows
     whole = texts.whole if role != "generated" and texts.whole is not None else corpus
     stored = next((s for s in texts.stored if s.name == corpus.name), None)
+    place = Path() if stored is None else stored.folder.path
+    # relative, so that a run folder may be moved
+    rows = f"{ROWS}/{place.name}" if place.parent.name == ROWS else str(place)
     return {
         "name": corpus.name,
         "role": role,
@@ -90,14 +93,8 @@ def _described(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:
         "groups": len({*corpus.groups} - {None}),
         "prompts": len({*corpus.prompts} - {None}),
         **({} if whole.origin is None else {"origin": asdict(whole.origin)}),
-        **({} if stored is None else {"rows": _rows_of(stored.folder.path)}),
+        **({} if stored is None else {"rows": rows}),
     }
-
-
-def _rows_of(path: Path) -> str:
-    """The folder of the rows of a text, as seen from the run folder if they are in it."""
-    # relative, so that a run folder may be moved
-    return f"{ROWS}/{path.name}" if path.parent.name == ROWS else str(path)
 
 
 def _fitted_on(fitted: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,7 +27,6 @@ from momus.progress import Reporter
 from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.reading.labels import GOLD, label_file
 from momus.runs.text_checks import check_named
-from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.verdicts.band import check_register
 from momus.verdicts.settings import Settings, with_options
@@ -296,7 +295,8 @@ def set_aside(request: Request, reporter: Reporter) -> tuple[Request, list[str]]
             )
         kept[name] = corpus if not broken.any() else corpus.take(np.flatnonzero(~broken)).read_as(corpus)
         if broken.any():
-            notes.append(_note(corpus, int(broken.sum()), flagged))
+            of = f"{int(broken.sum()):,} of {counted(len(corpus), 'document')} of {corpus.name!r}"
+            notes.append(f"Set aside: {of} ({', '.join(flagged)}).")
     fit = kept.pop("fit", None)
     return replace(request, reference=kept.pop(reference), generated=dict(kept), fit=fit), notes
 
@@ -308,7 +308,3 @@ def _broken(rows: Mapping[str, Rows], fault: str) -> Bools:
         known = ", ".join(key.replace("_", "-") for key in rows if key != "faulty")
         raise UsageError(f"there is no fault {fault!r}", hint=f"name some of {known}")
     return np.asarray(np.asarray(table)[:, 0] > 0)
-
-
-def _note(corpus: Corpus, broken: int, faults: Sequence[str]) -> str:
-    return f"Set aside: {broken:,} of {counted(len(corpus), 'document')} of {corpus.name!r} ({', '.join(faults)})."

@@ -161,7 +161,10 @@ def _gate(run: KeptRun | str | Path, rules: Rules) -> GateResult:
             decisions.append(decide_changes(baseline, run, pairs, rules, share))
     p = min(1.0, families * min(p for _, p in decisions))
     look = None if looks is None else add_look(state, looks, p, run.identity)
-    checks = _something_checked([c for checks, _ in decisions for c in checks])
+    checks = [c for checks, _ in decisions for c in checks]
+    # a text of which no rule could be checked must not pass: its rules are not decided then
+    checked = {c.corpus for c in checks if c.status != "not checked"}
+    checks = [c if c.corpus in checked else replace(c, status="not decided") for c in checks]
     order: dict[Status, int] = {"failed": 0, "not decided": 1, "passed": 2, "not checked": 3}
     return GateResult(
         run=str(run.path),
@@ -177,12 +180,6 @@ def _gate(run: KeptRun | str | Path, rules: Rules) -> GateResult:
         model=run.reference if run.against else "",
         sliced=sliced,
     )
-
-
-def _something_checked(checks: list[Check]) -> list[Check]:
-    """A text of which no rule could be checked must not pass: its rules are not decided then."""
-    checked = {c.corpus for c in checks if c.status != "not checked"}
-    return [c if c.corpus in checked else replace(c, status="not decided") for c in checks]
 
 
 def _check_paired(baseline: KeptRun, unpaired: list[str]) -> None:

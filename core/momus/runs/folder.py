@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -171,7 +171,11 @@ class RunFolder:
             delete(self.work / PAIRS)
         _write_rows(self.work / VERDICTS, verdicts)
         paths = [self.critic_folder(c["name"]) / SCORES for c in run["critics"]]
-        _join([path for path in paths if path.exists()], self.work / DOCUMENTS)
+        tables = _row_groups(path for path in paths if path.exists())
+        if first := next(tables, None):
+            _write_tables(self.work / DOCUMENTS, chain([first], tables))
+        else:
+            delete(self.work / DOCUMENTS)
         write_json(self.work / RUN, run)
 
     def read_run(self) -> dict[str, Any]:
@@ -243,14 +247,6 @@ class RunFolder:
         if missing:
             raise StoreError(f"{self.path}: no result of {', '.join(missing)}", hint="run `momus compare` again")
         return [result for result in results.values() if result is not None]
-
-
-def _join(paths: Sequence[Path], target: Path) -> None:
-    """Write the rows of several tables into one, in the memory of a row group."""
-    if not paths:
-        delete(target)
-        return
-    _write_tables(target, _row_groups(paths))
 
 
 def _row_groups(paths: Iterable[Path]) -> Iterator[pa.Table]:
