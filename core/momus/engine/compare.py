@@ -203,7 +203,8 @@ def scored_in_parts(run: Run, large: LargeTexts) -> Texts:
     # critics of running text read across documents, so parts will not do
     if len(scoring.critics) < len(run.selection.critics):
         with run.timed.stage("reading", "whole texts"):
-            plain = large.whole(request.fit, run.settings.seed, run.timed.inner)
+            sources, seed = (request.reference, request.generated, request.fit), run.settings.seed
+            plain = read_texts(*sources, seed, large.reading, run.timed.inner, check=False)
         run.plain = replace(plain, checks=texts.checks, languages=texts.languages, scripts=texts.scripts)
     return texts
 

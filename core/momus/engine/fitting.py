@@ -154,7 +154,7 @@ def text_to_fit(fit: TextSource | None, texts: LargeTexts, seed: int, timed: Tim
     MomusError
         It cannot be read, is empty, or cannot be split.
     """
-    reading = texts.reading_of("fit")
+    reading = texts.reading.named("fit")
     if fit is None:
         return _split(texts, seed, timed)
     if isinstance(fit, str | os.PathLike):
@@ -179,7 +179,7 @@ def text_to_fit(fit: TextSource | None, texts: LargeTexts, seed: int, timed: Tim
 
 def _split(texts: LargeTexts, seed: int, timed: Timed) -> FitText:
     """Set half of the real text apart, as `Corpus.split` does."""
-    reading = texts.reading_of("real")
+    reading = texts.reading.named("real")
     pieces = pieces_of(texts.files["real"], reading)
     labels, filled = [], 0
     # first pass: names alone decide the split, and they fit into memory where texts do not

@@ -132,7 +132,7 @@ class PartsScoring:
             fit: Callable[[], object] = partial(critic.fit, text.corpus)
             # counts add up over parts of the whole text; others get the sample in `text.corpus`
             if text.path is not None and isinstance(critic, MergeableMixin):
-                fit = partial(fit_in_parts, critic, text.path, self.large.reading_of("fit"), self.workers)
+                fit = partial(fit_in_parts, critic, text.path, self.large.reading.named("fit"), self.workers)
             with self.selection.attempt(critic, named=self.named):
                 moved(critic, self.settings.device)
                 for again in fitted(critic, texts, self.reuse, self.timed, fit, critic.name):
@@ -145,8 +145,8 @@ class PartsScoring:
         samples = []
         for name in self.large.sources if settling else ():
             with self.timed.stage("reading", f"a sample of {name}"):
-                path, seed = self.large.path(name), self.settings.seed
-                sample, _, _ = read_sample(path, ANALYSED, self.large.reading_of(name), seed)
+                path, seed = str(self.large.sources[name]), self.settings.seed
+                sample, _, _ = read_sample(path, ANALYSED, self.large.reading.named(name), seed)
             sample.name = name
             samples.append(sample)
         for critic in settling:
@@ -197,12 +197,12 @@ class PartsScoring:
         with reporting(self.timed.inner), self.timed.stage("scoring", name):
             score_parts(
                 critics,
-                [self.large.path(name)],
+                [str(self.large.sources[name])],
                 out,
                 workers=self.workers,
                 resume=resume,
                 overwrite=not resume,
-                reading=self.large.reading_of(name),
+                reading=self.large.reading.named(name),
                 device=self.settings.device,
                 trust=[*self.trust, *critics.paths.values()],
             )

@@ -22,7 +22,6 @@ from momus.engine.reuse import names_of
 from momus.errors import MomusError, StoreError, UsageError
 from momus.limits import size_text
 from momus.ownership import kind_of
-from momus.progress import Reporter
 from momus.reading import ReadingOptions, TextSource, split_by
 from momus.reading.parts import InputFile, list_inputs, read_first
 from momus.reading.paths import Where
@@ -30,7 +29,7 @@ from momus.rows.folder import RowFolder
 from momus.rows.plan import PART_BYTES, Plan, pieces_of
 from momus.rows.store import StoredText
 from momus.runs.manifest import ROWS
-from momus.runs.texts import Texts, read_texts
+from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
 
 LARGE = 32 << 20
@@ -95,22 +94,6 @@ class LargeTexts:
     def size(self) -> int:
         """Bytes of the files, those of compressed ones as they may be unpacked."""
         return sum(size_of(f) for listed in self.files.values() for f in listed)
-
-    def path(self, name: str) -> str:
-        """The path of a text that is to be scored."""
-        source = self.sources[name]
-        assert isinstance(source, str | os.PathLike)
-        return os.fspath(source)
-
-    def reading_of(self, name: str) -> ReadingOptions:
-        """How the files of a text are read, or those of the text to fit on (``fit``)."""
-        return self.reading.named(name)
-
-    def whole(self, fit: TextSource | None, seed: int, reporter: Reporter) -> Texts:
-        """Read the texts into memory, for critics that must see them as a whole."""
-        real, *names = self.sources
-        others = {name: self.sources[name] for name in names}
-        return read_texts(self.sources[real], others, fit, seed, self.reading, reporter, check=False)
 
 
 def size_of(file: InputFile) -> int:
@@ -200,7 +183,7 @@ def preview(texts: LargeTexts) -> Texts:
             few = StoredText(texts.rows[name], name).corpus
             corpora.append(few.subset(np.arange(min(PREVIEW, len(few)))))
         else:
-            corpora.append(read_first(texts.files[name][0], PREVIEW, PART_BYTES, texts.reading_of(name)))
+            corpora.append(read_first(texts.files[name][0], PREVIEW, PART_BYTES, texts.reading.named(name)))
         corpora[-1].name = name
     real, *generated = corpora
     return Texts(real, real, generated, False, [])

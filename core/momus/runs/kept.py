@@ -297,18 +297,7 @@ def documents_table(
             "the scores of this comparison are neither in memory nor in a folder",
             hint="compare with out=FOLDER, or read the folder with momus.read_results",
         )
-    return read_documents(comparison.folder, critics, corpora)
-
-
-def read_documents(run: Path, critics: Sequence[str] | None = None, corpora: Sequence[str] | None = None) -> pa.Table:
-    """Read the rows of `documents_table` from a run folder.
-
-    Raises
-    ------
-    StoreError
-        The table of documents is missing or damaged.
-    """
-    path = run / FILE
+    path = comparison.folder / FILE
     wanted = [(name, "in", list(some)) for name, some in (("critic", critics), ("corpus", corpora)) if some is not None]
     try:
         return pq.read_table(path, filters=wanted or None)
