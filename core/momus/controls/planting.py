@@ -84,19 +84,14 @@ class PlantedDefect:
     ----------
     name
         The name that users type.
-    axis
-        The property of text that it damages.
-    description
-        The exact change at a given strength.
     critics
-        The shipped critics that examine this property.
+        The shipped critics that examine the property of text that it damages.
     change
-        Function that changes one document.
+        Function that changes one document; the strength is the probability with which each place is chosen, if it does
+        not say otherwise.
     """
 
     name: str
-    axis: str
-    description: str
     critics: tuple[str, ...]
     change: Plant
 
