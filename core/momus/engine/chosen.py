@@ -252,36 +252,26 @@ def check_asked(settings: Settings, critics: Sequence[Critic[Any]], texts: Texts
     UsageError
         It is neither, or a field has too many values for slices.
     """
+    corpora = (texts.real, *texts.generated)
     documents = [c.name for c in critics if not isinstance(c, RunningTextCritic)]
-    laws = [c.name for c in critics if isinstance(c, RunningTextCritic)]
-    codes_of(settings.by, (texts.real, *texts.generated))
+    fields = fields_of(corpora)
+    codes_of(settings.by, corpora)
+    choices = (
+        f"critics of documents that run: {', '.join(documents) or 'none'}; fields of all texts: "
+        f"{', '.join(fields) or 'none'} ({arg('keep')} reads more)"
+    )
     for name in dict.fromkeys(settings.control_for):
         if name in documents:
             continue
-        if name in laws:
-            raise UsageError(
-                f"{arg('control_for', [name])}: this critic scores blocks of running text, not documents",
-                hint=_choices(documents, texts),
-            )
-        _check_field(name, documents, texts)
-
-
-def _check_field(name: str, documents: Sequence[str], texts: Texts) -> None:
-    for corpus in (texts.real, *texts.generated):
-        if all(value is None for value in corpus.field(name)):
-            near = difflib.get_close_matches(name, [*documents, *_fields(texts)], n=1)
-            guess = f"did you mean {near[0]!r}? " if near else ""
-            raise UsageError(
-                f"{arg('control_for', [name])}: no critic of documents that runs has this name, and no document of "
-                f"{corpus.name!r} has such a field",
-                hint=guess + _choices(documents, texts),
-            )
-
-
-def _choices(documents: Sequence[str], texts: Texts) -> str:
-    fields = ", ".join(_fields(texts)) or f"none ({arg('keep')} reads some)"
-    return f"critics of documents that run: {', '.join(documents) or 'none'}; fields of all texts: {fields}"
-
-
-def _fields(texts: Texts) -> list[str]:
-    return fields_of((texts.real, *texts.generated))
+        place = arg("control_for", [name])
+        if any(name == c.name for c in critics):
+            raise UsageError(f"{place}: this critic scores blocks of running text, not documents", hint=choices)
+        for corpus in corpora:
+            if all(value is None for value in corpus.field(name)):
+                near = difflib.get_close_matches(name, [*documents, *fields], n=1)
+                guess = f"did you mean {near[0]!r}? " if near else ""
+                raise UsageError(
+                    f"{place}: no critic of documents that runs has this name, and no document of {corpus.name!r} has "
+                    "such a field",
+                    hint=guess + choices,
+                )
