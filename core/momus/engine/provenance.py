@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -97,12 +97,6 @@ def _described(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:
     }
 
 
-def _fitted_on(fitted: Mapping[str, Any]) -> dict[str, Any]:
-    """The text that critics were fitted on earlier, of which they keep the size and the fingerprint."""
-    content = {"documents": int(fitted["documents"]), "fingerprint": fitted["fingerprint"]}
-    return {"name": "fit", "role": "fit", **content, "characters": 0, "groups": 0, "prompts": 0}
-
-
 def _layout(comparison: Results, texts: Texts, critics: Sequence[Critic[Any]]) -> str:
     """What the answer says of a layout in which texts differ, with the axes that differ and read it."""
     names = [texts.real.name, *(c.name for c in texts.generated)]
@@ -111,14 +105,6 @@ def _layout(comparison: Results, texts: Texts, critics: Sequence[Critic[Any]]) -
     axes = {kind: [c.axis for c in critics if kind in c.reporting.layout and c.name in differing] for kind in KINDS}
     # a text without a known layout cannot be compared in it
     return layout_sentence(layouts, axes) if len(layouts) == len(names) else ""
-
-
-def _unchanged(texts: Texts, settings: Settings) -> list[dict[str, Any]]:
-    """Which versions left answers of the reference as they were; texts that stay in their files are not looked at."""
-    if not settings.against or texts.in_parts:
-        return []
-    unchanged = (unchanged_answers(texts.real, corpus) for corpus in texts.generated)
-    return [plain(asdict(u)) for u in unchanged if u is not None]
 
 
 def signature_of(
@@ -130,7 +116,15 @@ def signature_of(
     started: datetime,
 ) -> dict[str, Any]:
     """The provenance of a run, as ``run.json`` holds it."""
-    fitting = _fitted_on(comparison.results[0].fitted_on) if not len(texts.fit) else _described(texts, texts.fit, "fit")
+    if len(texts.fit):
+        fitting = _described(texts, texts.fit, "fit")
+    else:  # critics were fitted earlier, and keep the size and the fingerprint of the text
+        fitted = comparison.results[0].fitted_on
+        fitting = {"name": "fit", "role": "fit", "characters": 0, "groups": 0, "prompts": 0}
+        fitting |= {"documents": int(fitted["documents"]), "fingerprint": fitted["fingerprint"]}
+    # texts that stay in their files are not looked at
+    looked_at = texts.generated if settings.against and not texts.in_parts else []
+    unchanged = [unchanged_answers(texts.real, corpus) for corpus in looked_at]
     sources = {c.name: source_digest(c) for c in critics}
     corpora = [(texts.real, "real"), *((c, "generated") for c in texts.generated)]
     return {
@@ -146,7 +140,7 @@ def signature_of(
         ],
         "corpora": [fitting, *(_described(texts, c, role) for c, role in corpora)],
         "checks": [c.summary() for c in texts.checks],
-        "unchanged": _unchanged(texts, settings),
+        "unchanged": [plain(asdict(u)) for u in unchanged if u is not None],
         "layout": _layout(comparison, texts, critics),
         "languages": [
             {**asdict(text), "differs": text.differs(texts.languages[texts.real.name])}

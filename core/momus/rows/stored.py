@@ -161,17 +161,15 @@ def sample_rows(corpus: Corpus, limit: int) -> Ints | None:
         name = f"group {group}" if group is not None else None if prompt is None else f"prompt {prompt}"
         if name is not None:
             # all documents of a unit get one key, so that sorting keeps them together
-            keys[row] = names[name] if name in names else names.setdefault(name, _hash(name))
+            if name not in names:
+                digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+                names[name] = int.from_bytes(digest, "little")
+            keys[row] = names[name]
     order = np.argsort(keys, kind="stable")[: limit + 1]  # one more shows whether the limit cuts a unit
     # a unit that the limit would cut is left out, unless it is the only one
     whole = order[keys[order] != keys[order[-1]]]
     chosen: Ints = np.sort(whole if len(whole) else order[:limit])
     return chosen
-
-
-def _hash(name: str) -> int:
-    digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
 
 
 MERGED = 2_000_000
