@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from momus.arguments import arg
 from momus.checks.dependence import OrderCorrelation
 from momus.critic import Note, RunningTextCritic
 from momus.errors import UsageError
-from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.splitting import RUNS, Units
 
@@ -46,19 +45,6 @@ def check_named(generated: object) -> None:
                 hint="give each text a different name",
             )
         seen[plain] = name
-
-
-def check_filled(corpora: Sequence[Corpus]) -> None:
-    """Make sure that these corpora have documents.
-
-    Raises
-    ------
-    UsageError
-        One has none.
-    """
-    for corpus in corpora:
-        if not len(corpus):
-            raise UsageError(f"{corpus.name!r} has no document", hint="give a text that is not empty")
 
 
 def split_warning(units: Units, seed: int, fitted: int, compared: int) -> str:

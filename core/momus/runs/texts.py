@@ -29,7 +29,7 @@ from momus.numeric.types import Ints
 from momus.progress import Reporter
 from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.rows.stored import sample_rows
-from momus.runs.text_checks import FIT_SHARE, check_filled, check_named, check_splittable, split_warning
+from momus.runs.text_checks import FIT_SHARE, check_named, check_splittable, split_warning
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.sketches import TextSketch
@@ -266,7 +266,9 @@ def _read(
     reading.check_names([*sources])
     read = {name: as_corpus(source, name, reading, reporter) for name, source in sources.items()}
     corpora = [*read.values()]
-    check_filled(corpora)
+    for corpus in corpora:
+        if not len(corpus):
+            raise UsageError(f"{corpus.name!r} has no document", hint="give a text that is not empty")
     notes = [note for corpus in corpora for note in reading_notes(corpus)] + reading.check_labelled(corpora)
     reading.check_kept(corpora)
     return read, notes
