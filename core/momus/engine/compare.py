@@ -27,7 +27,7 @@ from momus.engine.large import (
     critics_of_rows,
     large_texts,
     preview,
-    whole_notes,
+    whole_note,
     without_costly,
 )
 from momus.engine.provenance import signature_of
@@ -125,12 +125,11 @@ def planned(request: Request) -> Run:
     """Choose critics and the way to score; nothing is written yet, and texts are looked at, not read."""
     timed = Timed(request.reporter or default_reporter())
     started, clock = datetime.now(UTC), time.perf_counter()
-    settings, large, notes = request.settings, None, list[str]()
+    settings, notes = request.settings, list[str]()
     request = replace(request, reading=reading_slices(request.reading, settings.by))
-    if settings.against:
-        notes = whole_notes(request.reference, request.generated, request.reading)
-    else:
-        large = large_texts(request.reference, request.generated, request.reading)
+    large = large_texts(request.reference, request.generated, request.reading)
+    if settings.against and large is not None:
+        notes, large = [whole_note(large)], None
     # rows were scored by fitted critics, which their folder holds: no others can be compared
     if large is not None and large.rows:
         if request.labels:

@@ -151,7 +151,7 @@ def split_texts(path: str, column: str, reading: ReadingOptions) -> tuple[dict[s
     return dict(split_by(path, column, reading=reading)), {}
 
 
-def whole_notes(reference: TextSource, generated: Mapping[str, TextSource], reading: ReadingOptions) -> list[str]:
+def whole_note(large: LargeTexts) -> str:
     """What to say of large texts of models, which are read whole: critics are fitted on them again and again.
 
     Raises
@@ -159,19 +159,16 @@ def whole_notes(reference: TextSource, generated: Mapping[str, TextSource], read
     UsageError
         A text is given as rows.
     """
-    large = large_texts(reference, generated, reading)
-    if large is None:
-        return []
     if large.rows:
         raise UsageError(
             f"{large.rows[min(large.rows)]}: rows were scored by critics that were fitted before, and with "
             f"{arg('against')} critics are fitted on folds of the texts themselves",
             hint="give the texts",
         )
-    return [
+    return (
         f"{size_text(large.size)} of text are read whole with {arg('against')}, not in parts: time and memory grow "
         "with them. A few hundred prompts tell most versions apart; leave the others out if this takes too long."
-    ]
+    )
 
 
 def preview(texts: LargeTexts) -> Texts:
