@@ -229,12 +229,8 @@ class Reuse:
         if content["params"] != params:
             names = sorted(k for k in {*params, *content["params"]} if params.get(k) != content["params"].get(k))
             return f"its parameters differ from {self.folder.path} in {', '.join(names)}"
-        usable = documents_to_fit(critic, texts.fit)[0]
-        if fitted_on.get("fingerprint") != usable.fingerprint:
-            return f"{self.folder.path} fitted it on another text"
+        if fitted_on.get("identity") != documents_to_fit(critic, texts.fit)[0].identity:
+            return f"{self.folder.path} fitted it on another text, or one with other titles or ids"
         if fitted_on.get("tokenizer") != splitting_of(tokenizer_of(critic), texts.fit).get("tokenizer"):
             return f"{self.folder.path} fitted it on words of another version of ICU"
-        # last, as the fingerprint above ignores what only some critics read
-        if fitted_on.get("identity") != usable.identity:
-            return f"titles, ids or order of the text to fit on differ from {self.folder.path}"
         return ""
