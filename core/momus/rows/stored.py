@@ -28,7 +28,7 @@ from momus.text.corpus import SCHEMA, Corpus
 if TYPE_CHECKING:
     from momus.rows.store import StoredText
 
-KEPT_BYTES = 24 << 20
+TEXT_BYTES = 24 << 20
 """Text of the parts that were read last, which are not read again."""
 
 
@@ -137,7 +137,7 @@ class Documents:
         if number not in self._kept:
             self._kept[number] = self._plan.piece(number).read(self._plan.reading)
             # the part just read stays, however large
-            while len(self._kept) > 1 and sum(c.table.nbytes for c in self._kept.values()) > KEPT_BYTES:
+            while len(self._kept) > 1 and sum(c.table.nbytes for c in self._kept.values()) > TEXT_BYTES:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(number)
         return self._kept[number]
