@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from momus.inference.multiplicity import holm
 from momus.schema import build
@@ -22,6 +22,7 @@ from momus.verdicts.verdict import Verdict
 if TYPE_CHECKING:
     from momus.text.corpus import Corpus
 
+T = TypeVar("T", bound=Any)
 LEAST = 0.02
 """Share of equal answers from which they are told."""
 READ = 2000
@@ -275,7 +276,7 @@ def against_of(
     directions = [
         # its own test takes both fitted critics as known, so a direction is sure only where the table has a difference
         replace(d, p_adjusted=max(d.p_adjusted, 1.0 if p is None else p))
-        for d in _adjusted_directions([d for v in of_critics for d in v.directions])
+        for d in adjusted_by_text([d for v in of_critics for d in v.directions])
         for p in [told.get((d.critic, d.generated))]
     ]
     spoken = {(v.critic, v.generated): v.statistic for v in speaking(verdicts)}
@@ -295,16 +296,12 @@ def against_of(
     )
 
 
-def _adjusted_directions(rows: Sequence[Direction]) -> list[Direction]:
-    # a family is the axes of one text, as for verdicts
-    by_text: dict[str, list[Direction]] = {}
-    for d in rows:
-        by_text.setdefault(d.generated, []).append(d)
-    return [
-        replace(d, p_adjusted=float(p))
-        for group in by_text.values()
-        for d, p in zip(group, holm([d.p for d in group]), strict=True)
-    ]
+def adjusted_by_text(rows: Sequence[T]) -> list[T]:
+    """Adjust p of directions, or wins, by Holm over all of a text, as for verdicts."""
+    names = dict.fromkeys(row.generated for row in rows)
+    families = [[row for row in rows if row.generated == name] for name in names]
+    pairs = [pair for family in families for pair in zip(family, holm([x.p for x in family]).tolist(), strict=True)]
+    return [replace(row, p_adjusted=p) for row, p in pairs]
 
 
 def _chosen_paths(paths: Sequence[Path], spoken: Mapping[tuple[str, str], str], names: Sequence[str]) -> list[Path]:

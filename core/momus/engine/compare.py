@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from momus.against.versions import adjusted_by_text
 from momus.arguments import arg
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import DeviceMixin, with_needs
@@ -35,7 +36,6 @@ from momus.engine.request import Request, set_aside, with_labels
 from momus.engine.reuse import Reuse
 from momus.engine.run_critic import Work
 from momus.errors import UsageError
-from momus.joint.partners import adjusted_wins
 from momus.joint.ranks import analyse, nearer_of
 from momus.joint.slices import reading_slices, together
 from momus.numeric.devices import resolve_device
@@ -232,7 +232,7 @@ def judged(run: Run, texts: Texts) -> None:
     results.joint = replace(
         joint,
         slices=together([s for r in results.results for s in r.slices], alpha),
-        wins=adjusted_wins([w for r in results.results for w in r.wins]),
+        wins=tuple(adjusted_by_text([w for r in results.results for w in r.wins])),
     )
 
 
