@@ -210,7 +210,8 @@ def scored_in_parts(run: Run, large: LargeTexts) -> Texts:
 
 def judged(run: Run, texts: Texts) -> None:
     """Run all critics on the texts, adjust their verdicts for each other, and analyse all axes together."""
-    request, settings, results, selection = run.request, run.settings, run.results, replace(run.selection)
+    request, settings, results = run.request, run.settings, run.results
+    selection = replace(run.selection, critics=[*run.selection.critics])
     results.warnings += [*run.notes, *texts.warnings, *run.selection.warnings, *texts.sample_notes]
     if run.folder is not None:
         write_texts(texts, run.folder.work)
