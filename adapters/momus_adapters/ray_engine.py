@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from momus.arguments import arg
-from momus.engine.interface import Done, Job
+from momus.engine.worker import Done, Job
 from momus.errors import MomusError, StoreError, UsageError
 from momus.processes import TRIES
 
@@ -49,7 +49,7 @@ class RayEngine:
         self._tasks: dict[Any, tuple[Any, int | None]] = {}
 
     def run(self, parts: Sequence[int]) -> Iterator[Done]:
-        """Yield finished parts; see `momus.engine.interface.Engine`."""
+        """Yield finished parts; see `momus.engine.worker.Engine`."""
         import ray
 
         self._ray: Any = ray

@@ -53,7 +53,7 @@ def run_of(effects: Floats, rng: np.random.Generator) -> KeptRun:
 def fails(statistics: int, rng: np.random.Generator) -> bool:
     """Whether a gate fails although all statistics lie at its limit."""
     run = run_of(np.full(statistics, LIMIT), rng)
-    return decide_distances(run, ["g"], RULES, ALPHA, False).checks[0].status == "failed"
+    return decide_distances(run, ["g"], RULES, ALPHA, False)[0][0].status == "failed"
 
 
 def change(statistics: int, rng: np.random.Generator) -> tuple[float, float]:

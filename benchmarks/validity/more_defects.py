@@ -15,8 +15,20 @@ import numpy as np
 
 from momus.controls import DEFECTS, PlantedDefect
 from momus.controls.changing import donors, draws, move_ngrams
-from momus.controls.pieces import BREAKS, SENTENCE_ENDS, Pieces, cased, edited, passages, words
-from momus.controls.planting import Changed, Plant, Setting, by_id, with_texts
+from momus.controls.planting import (
+    BREAKS,
+    SENTENCE_ENDS,
+    Changed,
+    Pieces,
+    Plant,
+    Setting,
+    by_id,
+    cased,
+    edited,
+    passages,
+    with_texts,
+    words,
+)
 from momus.text.corpus import Corpus, Document
 from momus.text.vocabulary import normalize_title
 
@@ -68,10 +80,6 @@ def language_mixing(other: Corpus) -> PlantedDefect:
     """The defect of language mixing, with the passages of a corpus in other languages."""
     return PlantedDefect(
         "language-mixing",
-        "language mixing",
-        "Replaces each paragraph (each sentence, if a section has one paragraph) with probability `strength` by one of "
-        "a second corpus: from the document with the same id (such as a translation), at the same relative position, "
-        "if there is such a document; otherwise drawn from any document.",
         ("code-mixing", "unigram"),
         mixed_with(other),
     )
@@ -276,63 +284,41 @@ def _templated(sentence: str, seed: int) -> str:
 _MORE = (
     PlantedDefect(
         "section-exchange",
-        "fit of sections to their document",
-        "Replaces each section with probability `strength` by a section of the same title of another document; a title "
-        "that no other document has stays. Without titles: by the section (paragraph, in texts without sections) at "
-        "the same relative place of another document.",
         ("consistency",),
         exchange_sections,
     ),
     PlantedDefect(
         "pronoun-swap",
-        "chains of coreference",
-        "Changes the gender of each he, him, his, himself, she, her, hers, herself with probability `strength`; her "
-        "always becomes him, never his. Uses a word list, no coreference resolver.",
         ("coreference",),
         swap_pronouns,
     ),
     PlantedDefect(
         "trigram-shuffle",
-        "order of words",
-        "Same as word-shuffle, for consecutive groups of three words.",
         ("perplexity", "coreference", "pcfg", "distortion"),
         move_ngrams(3),
     ),
     PlantedDefect(
         "rhythm-flattening",
-        "rhythm of sentences",
-        "Moves the ends of sentences, in each paragraph with probability `strength`, to where all sentences of the "
-        "paragraph have equally many words.",
         ("rhythm",),
         even_sentences,
     ),
     PlantedDefect(
         "stock-phrases",
-        "over-used phrases",
-        "Puts one of four stock phrases before each sentence with probability `strength`. English only.",
         ("keyness",),
         stock_phrases,
     ),
     PlantedDefect(
         "connective-inflation",
-        "connectives and discourse",
-        "Puts one of six connectives before each sentence with probability `strength`. English only.",
         ("discourse", "keyness"),
         open_with_connectives,
     ),
     PlantedDefect(
         "sentence-template",
-        "sentence templates",
-        "Replaces each sentence with probability `strength` by clauses of one pattern (determiner, adjective, noun, "
-        "verb, determiner, adjective, noun) with random words, about as long as the sentence. English only.",
         ("templates",),
         one_template,
     ),
     PlantedDefect(
         "answer-copies",
-        "variety between answers",
-        "Replaces each document with probability `strength` by a copy of the first one, by id, that answers the same "
-        "prompt. Documents without a prompt, and the only ones of their prompt, do not change.",
         ("diversity",),
         copy_answers,
     ),

@@ -34,8 +34,7 @@ from momus import MomusError
 from momus.calibration import CalibrationPlan, calibrate
 from momus.calibration.cells import SplitCell
 from momus.calibration.plan import NULL, parse_sizes
-from momus.calibration.rates import Rate, curves, detectable, family_wise, on_axis, rate
-from momus.calibration.view import rate_text, strength_text
+from momus.calibration.rates import Rate, curves, detectable, family_wise, on_axis, rate, rate_text, strength_text
 from momus.controls import DEFECTS
 from momus.critic.registry import make_critics
 from momus.progress import default_reporter

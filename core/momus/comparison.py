@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from momus.critic import Critic
-    from momus.engine.labels import Labels
+    from momus.engine.request import Labels
     from momus.progress import Reporter
     from momus.reading import ReadingOptions, TextSource
     from momus.report.figures.paper import Plot
@@ -58,7 +58,7 @@ class Comparison(Results):
         StoreError
             The scores are neither in memory nor in the run folder.
         """
-        from momus.runs.documents import documents_frame
+        from momus.runs.kept import documents_frame
 
         return documents_frame(self)
 

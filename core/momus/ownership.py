@@ -67,18 +67,7 @@ STUDY = FolderKind(
 CALIBRATION = FolderKind(
     "calibration",
     {"calibration.json": (b'"plan"', b'"family_wise"')},
-    frozenset(
-        {
-            "calibration.json",
-            "calibration.csv",
-            "rates.parquet",
-            "p_values.parquet",
-            "report.html",
-            "cells",
-            "critics",
-            ".lock",
-        }
-    ),
+    frozenset({"calibration.json", "calibration.csv", "cells", ".lock"}),
 )
 FOLDERS = (RUN, ROWS, CRITIC, STUDY, CALIBRATION)
 

@@ -18,6 +18,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Self, TypeVar
 
 from momus.arguments import options, use_options
+from momus.errors import StoreError
 from momus.foreign import end_now
 
 T = TypeVar("T")
@@ -155,39 +156,36 @@ def pool_of(jobs: int, prepare: Callable[..., None], *arguments: Any) -> Iterato
         yield workers.pool(jobs)
 
 
-class KilledError(Exception):
-    """The processes of a task were killed `TRIES` times."""
-
-    def __init__(self, task: Any) -> None:
-        super().__init__(task)
-        self.task = task
-
-
 def outcomes_of(
-    jobs: int, work: Callable[[T], R], tasks: Sequence[T], prepare: Callable[..., None], *arguments: Any
+    jobs: int, tasks: Sequence[T], hint: str, make: Callable[..., Callable[[T], R]], *arguments: Any
 ) -> Iterator[R]:
-    """Do tasks in `Workers`, and yield what each returns, in order of completion; any of the processes may be killed.
+    """Do tasks by the function that ``make`` makes once in each process, and yield what it returns as they end.
 
-    Each is a separate pool, so that the task of a killed process alone is lost, and begun again by a new process.
+    One job is this process. Any of several may be killed: each is a separate pool, so that the task of a killed process
+    alone is lost, and begun again by a new process.
 
     Raises
     ------
-    KilledError
-        The processes of one task were killed `TRIES` times.
+    StoreError
+        The processes of one task were killed `TRIES` times; ``hint`` is the way out.
     """
+    if jobs == 1 or len(tasks) < 2:
+        yield from map(make(*arguments), tasks)
+        return
+    jobs = min(jobs, len(tasks))
     waiting, begun = deque(range(len(tasks))), Counter[int]()
     running: dict[Future[R], tuple[int, ProcessPoolExecutor]] = {}
-    with Workers(jobs, prepare, *arguments) as workers:
+    with Workers(jobs, _begin, make, arguments, preload=[make.__module__]) as workers:
         idle = [workers.pool(1) for _ in range(jobs)]
         while waiting or running:
             while waiting and idle:
                 number, pool = waiting.popleft(), idle.pop()
                 begun[number] += 1
                 try:
-                    future = pool.submit(work, tasks[number])
+                    future = pool.submit(_do, tasks[number])
                 except BrokenProcessPool:  # its process was killed while it had nothing to do
                     pool = workers.pool(1)
-                    future = pool.submit(work, tasks[number])
+                    future = pool.submit(_do, tasks[number])
                 running[future] = number, pool
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 number, pool = running.pop(future)
@@ -195,12 +193,25 @@ def outcomes_of(
                     result = future.result()
                 except BrokenProcessPool as error:
                     if begun[number] >= TRIES:
-                        raise KilledError(tasks[number]) from error
+                        words = f"a process was killed {TRIES} times in the same part, perhaps for its memory"
+                        raise StoreError(words, hint=hint) from error
                     waiting.append(number)
                     idle.append(workers.pool(1))
                     continue
                 idle.append(pool)
                 yield result
+
+
+_WORK: list[Callable[[Any], Any]] = []
+"""What a process of `outcomes_of` does with a task, set once by `_begin`."""
+
+
+def _begin(make: Callable[..., Callable[[Any], Any]], arguments: tuple[Any, ...]) -> None:
+    _WORK[:] = [make(*arguments)]
+
+
+def _do(task: Any) -> Any:
+    return _WORK[0](task)
 
 
 @contextmanager

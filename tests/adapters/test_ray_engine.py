@@ -8,8 +8,8 @@ import pytest
 
 import momus
 from momus.critic.registry import make_critics
-from momus.engine.interface import Job
 from momus.engine.scoring import score_parts
+from momus.engine.worker import Job
 from momus.errors import StoreError, UsageError
 from momus.progress import Silent, reporting
 from momus.rows.store import StoredText

@@ -156,7 +156,7 @@ def test_no_overlap_between_vocabularies(run, tmp_path):
         ({"generated": "somefile.jsonl"}, 2, ["NAME=PATH"]),
         ({"critics": "lenght"}, 6, ["did you mean 'length'"]),
         ({"critics": "length,length"}, 2, ["twice"]),
-        ({"generated": "real=x"}, 2, ["a generated corpus is called 'real'", "another name"]),
+        ({"generated": "real=x"}, 2, ["a text is called 'real'", "another name"]),
         ({"generated": "gen=no-such-file"}, 3, ["no-such-file"]),
     ],
 )

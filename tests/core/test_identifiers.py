@@ -13,15 +13,13 @@ PART_OF_A_TEXT = (  # texts are read, scored and stored in parts: `momus.reading
     "core/momus/reading/location.py",
     "core/momus/reading/originals.py",
     "core/momus/reading/tables.py",
-    "core/momus/engine/fitting.py",
-    "core/momus/engine/interface.py",
     "core/momus/engine/scoring.py",
     "core/momus/engine/worker.py",
     "core/momus/outliers/filtering.py",
     "core/momus/rows/folder.py",
     "core/momus/rows/plan.py",
     "core/momus/rows/store.py",
-    "core/momus/rows/corpus.py",
+    "core/momus/rows/stored.py",
     "adapters/momus_adapters/ray_engine.py",
 )
 PART_OF_LOG_P = (  # the parts of log P(x), `momus.critic.powers.PARTS`

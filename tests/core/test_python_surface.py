@@ -19,7 +19,7 @@ from momus.critic import EvidenceMixin
 from momus.critic.latents import shown_latents
 from momus.errors import ReadingError, StoreError, UsageError
 from momus.reading import read_memory
-from momus.runs.documents import COLUMNS
+from momus.runs.kept import COLUMNS
 from momus.runs.manifest import write_manifest
 
 mpl.use("Agg")

@@ -8,7 +8,8 @@ from scipy import stats
 from scipy.special import digamma, gammaln
 
 from momus import Corpus
-from momus.engine.judging import nothing_seen
+from momus.engine.chosen import Chosen
+from momus.engine.jobs import leave_out_blind
 from momus.errors import FittingError, UsageError
 from momus.runs.texts import Texts
 from momus_adapters.gensim_lda import critic_of
@@ -268,7 +269,9 @@ class FailsToLook(CodeMixing):
 def test_it_is_left_out_of_versions_in_one_language_and_if_its_look_fails() -> None:
     one = Corpus.from_texts([ENGLISH] * 20, name="one")
     texts = Texts(Corpus.from_texts([], name="fit"), one, [one], False, [])  # as where folds are fitted
-    (first, reason), (second, failure) = nothing_seen([CodeMixing(), Length(), FailsToLook()], texts)
-    assert (first.name, second.name) == ("code-mixing", "fails-to-look")
-    assert "one language" in str(reason)
-    assert "ZeroDivisionError" in str(failure)
+    selection = Chosen([CodeMixing(), Length(), FailsToLook()])
+    leave_out_blind(selection, texts)
+    assert [critic.name for critic in selection.critics] == ["length"]
+    assert list(selection.failed) == ["code-mixing", "fails-to-look"]
+    assert "one language" in selection.failed["code-mixing"]
+    assert "ZeroDivisionError" in selection.failed["fails-to-look"]

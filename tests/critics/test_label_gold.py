@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import momus
 from momus import Corpus
-from momus.engine.labels import labels_of
+from momus.engine.request import labels_of
 from momus.errors import UsageError
 from momus.inference.prediction_powered import corrected
 from momus.reading.labels import labelled

@@ -19,7 +19,6 @@ from momus.calibration.store import CellFolder
 from momus.comparison import read_comparison
 from momus.critic.base import notes_of
 from momus.critic.saved import DIGESTS, JSON_NAME, _content_digest
-from momus.engine.reuse import Reuse
 from momus.engine.scoring import score_parts
 from momus.errors import MomusError
 from momus.history.diff import diff_runs
@@ -34,9 +33,9 @@ from momus.report.terminal import comparison_text
 from momus.rows.packing import SHARED
 from momus.rows.plan import digest_of
 from momus.rows.store import StoredText
-from momus.runs.kept import SCORED, read_scores
+from momus.runs.kept import SCORED, read_kept_texts, read_scores
 from momus.runs.manifest import write_manifest
-from momus.runs.record import RunRecord
+from momus.runs.result import RunRecord
 from momus.schema import SEAL, seal
 from momus.text.sketches import METADATA
 from momus_people.answers import read_answers
@@ -107,7 +106,7 @@ def change(path, rng):
     if path.suffix == ".parquet":
         table = pq.read_table(path)
         metadata = dict(table.schema.metadata)
-        key = rng.choice([k for k in (SHARED, METADATA, SCORED, b"momus-ordered") if k in metadata])
+        key = rng.choice([k for k in (SHARED, METADATA, SCORED) if k in metadata])
         metadata[key] = json.dumps(mutated(json.loads(metadata[key]), rng)).encode()
         pq.write_table(table.replace_schema_metadata(metadata), path)
     elif path.suffix == ".jsonl":
@@ -180,16 +179,21 @@ def texts(folder):
     return found
 
 
+def kept_scores(run):
+    real = read_corpus(run.folder.parents[1] / "real.jsonl", name="real").sorted()
+    return [read_scores(run.folder / "critics" / result.name, real) for result in run.results]
+
+
 VIEWS = (
     lambda run, other: comparison_text(run, every=True),
     lambda run, other: comparison_text(run, wide=True),
     lambda run, other: json.dumps(comparison_json(run)),
     lambda run, other: run.to_markdown() + run.to_latex(),
-    lambda run, other: [read_scores(run.folder / "critics" / result.name) for result in run.results],
+    lambda run, other: kept_scores(run),
     lambda run, other: listed(run, top=3),
     lambda run, other: in_markdown(diff_blocks(diff_runs(other, run.folder))),
     lambda run, other: in_markdown(gate_blocks(gate_run(run.folder, replace(RULES, baseline=str(other))))),
-    lambda run, other: Reuse(run.folder).texts,
+    lambda run, other: read_kept_texts(run.folder),
     lambda run, other: render(run),
 )
 """What shows a run; each mutation is read by two of them."""
@@ -222,7 +226,7 @@ def targets(tmp_path_factory):
         momus.compare(paths["real"], generated, fit=paths["fit"], out=folder / "runs" / name, pairwise=True, **options)
     run, other, found = folder / "runs" / "run", folder / "runs" / "other", {}
     files = [p for p in run.rglob("*.json*") if p.name not in ("manifest.json", "critic.json")]
-    files += [run / "texts.parquet", *run.rglob("real.parquet")]
+    files += run.rglob("real.parquet")
     found["run"] = Target(run, files, lambda: refit_run(run), lambda i: read_run(run, other, i // 2))
     files = [run / "manifest.json"]
     found["manifest"] = Target(run, files, lambda: None, lambda i: read_comparison(run))

@@ -6,8 +6,7 @@ from tests.verdicts import verdict_of
 import momus
 from momus.evidence import Axis, Chart, Heatmap, MarkedDocument, Series, Step, Table, Wording
 from momus.inference import Method
-from momus.joint.analyses import Joint
-from momus.joint.ranks import ALL_AXES, Ranking, RankRow
+from momus.joint.ranks import ALL_AXES, Joint, Ranking, RankRow
 from momus.runs.examples import Example
 from momus.runs.result import CriticResult
 from momus.verdicts.table import adjust

@@ -11,8 +11,7 @@ from momus.cli.app import Commands
 from momus.comparison import Comparison
 from momus.evidence import Wording
 from momus.inference import Method
-from momus.joint.analyses import Joint
-from momus.joint.ranks import ALL_AXES, Ranking, RankRow
+from momus.joint.ranks import ALL_AXES, Joint, Ranking, RankRow
 from momus.report.words.leads import first_sentences
 from momus.report.words.sentences import axis_sentences, bands, joined, legend, mark
 from momus.report.words.table import cell_text

@@ -81,7 +81,7 @@ def test_equal_shares_are_told_in_few_of_many_splits():
 
 
 def test_versions_tell_how_many_answers_changed():
-    from momus.against.unchanged import Unchanged, unchanged_answers
+    from momus.against.versions import Unchanged, unchanged_answers
     from momus.files import plain
     from momus.schema import build
 

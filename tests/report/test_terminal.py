@@ -12,8 +12,7 @@ from tests.verdicts import verdict_of
 import momus
 from momus.evidence import Wording
 from momus.inference import Method
-from momus.joint.analyses import Joint
-from momus.joint.ranks import ALL_AXES, Ranking, RankRow
+from momus.joint.ranks import ALL_AXES, Joint, Ranking, RankRow
 from momus.report.exports import comparison_json, comparison_latex, comparison_markdown
 from momus.report.terminal import WIDTH, comparison_text
 from momus.report.words.table import overview, shortened

@@ -1,16 +1,27 @@
-"""The units that a comparison of two texts of models counts: groups, else prompts, else documents."""
+"""The units that a comparison of two texts of models counts, and the band of a model: how far its halves lie apart.
+
+Units are groups, else prompts, else documents. Where the reference is text of a model, no author gives differences a
+scale. What does is the reference itself: 95 % of random halves of its prompts lie no farther apart than 1. Where
+prompts have several documents each, the halves are of the documents of each prompt: repeated generations. Unlike the
+band of people, this one falls as prompts are added.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
+from momus.critic import Counted, Rows, Statistic
 from momus.critic.scores import Scores
-from momus.inference.matching import FEWEST_GROUPS, MATCHED, pools_of
+from momus.inference.matching import FEWEST_GROUPS, MATCHED, pools_of, unit_keys
+from momus.inference.spread import PAIR, Spread
 from momus.numeric.types import Floats, Ints
+from momus.verdicts.band import HumanBands, between_sums, form_of, values_of_sums
 
 Side = tuple[sparse.csr_array, sparse.csr_array]
 """A matrix for each text."""
@@ -106,3 +117,93 @@ def _averages(numbers: Sequence[int] | Ints, size: int) -> sparse.csr_array:
     counts = np.bincount(numbers[held], minlength=size)
     weights = 1.0 / counts[numbers[held]]
     return sparse.csr_array((weights, (numbers[held], held)), shape=(size, len(numbers)))  # rows sum to 1
+
+
+HALVES = 200
+"""Random halves."""
+LEAST_UNITS = 8
+"""Smallest number of prompts (documents, generations) that a band is estimated from."""
+REPEATED = 0.9
+"""From this share of prompts with several documents on, halves are of the documents of each prompt."""
+_OWN = 9
+"""Number that keeps the random stream of the halves apart."""
+
+
+@dataclass
+class OwnBands(HumanBands):
+    """Spreads of the statistics of one critic between halves of the reference, each estimated at most once.
+
+    Parameters
+    ----------
+    prompts
+        The prompt of each scored document of the reference, or None.
+
+    >>> rng = np.random.default_rng(0)
+    >>> rows = np.column_stack([rng.normal(size=400), np.ones(400)])
+    >>> from momus.critic.statistic import mean
+    >>> spread = OwnBands([], 0, prompts=[None] * 400).of(Statistic("x", "x", "value", mean), rows)
+    >>> abs(spread.value - 1.96 * 2 / 20) < 0.03, spread.groups
+    (True, 400)
+    """
+
+    of_reference: ClassVar[bool] = True
+
+    prompts: Sequence[str | None] = ()
+
+    @property
+    def units(self) -> Ints:
+        """The unit of each document, (n,): its group, else its prompt, else itself."""
+        keys = unit_keys(self.groups or [None] * len(self.prompts), self.prompts, "document")
+        return np.unique(keys, return_inverse=True)[1].astype(np.int64)
+
+    def sides(self, halves: int = HALVES) -> Floats:
+        """Which documents are in the first half, 0 or 1: (halves, n)."""
+        units = self.units
+        n, sizes = len(units), np.bincount(units)
+        rng = np.random.default_rng([self.seed, _OWN])
+        if not self.groups and len(sizes) and np.mean(sizes > 1) >= REPEATED:
+            # ranks of random numbers within each prompt: even ones on one side
+            order = np.argsort(units[None, :] + rng.random((halves, n)), axis=1)
+            first = np.cumsum(sizes) - sizes  # first place of each prompt in `order`
+            place = np.arange(n) - np.repeat(first, sizes)
+            sides = np.zeros((halves, n))
+            np.put_along_axis(sides, order, (place % 2 == 0).astype(np.float64)[None, :].repeat(halves, 0), axis=1)
+            return sides
+        ranks = np.argsort(rng.random((halves, len(sizes))), axis=1)  # a random permutation of units for each half
+        return np.asarray((ranks < len(sizes) // 2)[:, units], dtype=np.float64)
+
+    def estimated(self, s: Statistic, rows: Rows) -> Spread | None:
+        """The distance that 95 % of halves do not exceed, on the scale of the statistic."""
+        count = len(np.unique(self.units)) if len(self.prompts) else 0
+        if count < LEAST_UNITS:
+            return None
+        one = self.sides()  # (HALVES, n)
+        table = rows.matrix if isinstance(rows, Counted) else np.asarray(rows, dtype=np.float64)
+        sums = [
+            sparse.csr_array((table.T @ side.T).T) if isinstance(rows, Counted) else side @ table
+            for side in (one, 1 - one)
+        ]
+        pairs = np.arange(HALVES)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if s.kind == "distance":
+                both = sparse.vstack(sums, format="csr") if isinstance(rows, Counted) else np.concatenate(sums)
+                # rows i and i + HALVES are the two halves of one split
+                apart = between_sums(s, both, pairs, pairs + HALVES)
+            else:
+                a, b = (values_of_sums(s, side) for side in sums)
+                apart = np.log(a / b) if s.effect == "log_ratio" else a - b
+        apart = apart[np.isfinite(apart)]
+        # a statistic that most halves lack (no word of a kind) has no band
+        if len(apart) < HALVES / 2:
+            return None
+        if s.kind == "distance":
+            # less chance, as between authors (`momus.inference.spread.of_distances`)
+            power = 2.0 if form_of(s) == "linear" else 1.0
+            excess = float(np.quantile(apart, 0.95) ** power - np.mean(apart**power))
+            value = max(excess, 0.0) ** (1 / power)
+        else:
+            # PAIR/√2 is 1.96: the difference of halves has mean 0, so its root mean square is its standard deviation
+            value = PAIR / math.sqrt(2) * float(np.sqrt(np.mean(apart**2)))
+        error = 1.96 / math.sqrt(2 * (count - 1))  # relative error of a standard deviation from so many units
+        usable = value > 0 and math.isfinite(value)
+        return Spread(value, value * (1 - error), value * (1 + error), count) if usable else None

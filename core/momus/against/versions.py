@@ -1,20 +1,87 @@
 """What changed from one model to another: things that vanished or came, how each predicts the other, and paths.
 
-All of it is kept by critic, as it is found, and put together by `against_of`.
+All of it is kept by critic, as it is found, and put together by `against_of`. Answers that a new version left as they
+were are told before.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import takewhile
+from statistics import median
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from momus.against.unchanged import Unchanged
 from momus.inference.multiplicity import holm
 from momus.schema import build
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
+
+if TYPE_CHECKING:
+    from momus.text.corpus import Corpus
+
+T = TypeVar("T", bound=Any)
+LEAST = 0.02
+"""Share of equal answers from which they are told."""
+READ = 2000
+"""Changed answers whose words are compared."""
+KEPT = 8
+
+
+@dataclass(frozen=True)
+class Unchanged:
+    """How many answers of a text are those of the reference.
+
+    Attributes
+    ----------
+    pairs, equal
+        Prompts that both texts answer once, and those with the same answer word for word.
+    word
+        Median number of the word at which changed answers part from those of the reference, from 1; None without any.
+    ids
+        Some answers that changed.
+    """
+
+    generated: str
+    pairs: int
+    equal: int
+    word: float | None = None
+    ids: tuple[str, ...] = ()
+
+
+def unchanged_answers(old: Corpus, new: Corpus) -> Unchanged | None:
+    """Compare the answers of two texts prompt by prompt; None unless a few prompts have equal answers.
+
+    >>> from momus import Corpus
+    >>> texts = ["It rained all day.", "She left.", "He stayed here."]
+    >>> old, new = (Corpus.from_texts(t, prompts=["a", "b", "c"]) for t in (texts, [*texts[:2], "He went away."]))
+    >>> u = unchanged_answers(old, new)
+    >>> u.pairs, u.equal, u.word
+    (3, 2, 2.0)
+    """
+    sides = [_single(corpus) for corpus in (old, new)]
+    common = [prompt for prompt in sides[0] if prompt in sides[1]]
+    equal = sum(old.hashes[sides[0][p]] == new.hashes[sides[1][p]] for p in common)
+    if not common or equal < max(2, LEAST * len(common)):
+        return None
+    changed = [p for p in common if old.hashes[sides[0][p]] != new.hashes[sides[1][p]]]
+    words = [_parts_at(old[sides[0][p]].text, new[sides[1][p]].text) for p in changed[:READ]]
+    ids = tuple(new.ids[sides[1][p]] for p in changed[:KEPT])
+    return Unchanged(new.name, len(common), int(equal), float(median(words)) if words else None, ids)
+
+
+def _single(corpus: Corpus) -> dict[str, int]:
+    """The row of the one answer to each prompt; prompts with several answers are left out."""
+    counts = Counter(corpus.prompts)
+    return {p: i for i, p in enumerate(corpus.prompts) if p is not None and counts[p] == 1}
+
+
+def _parts_at(old: str, new: str) -> int:
+    """The number of the first word that differs, from 1."""
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(old.split(), new.split(), strict=False))
+    return sum(1 for _ in same) + 1
 
 
 @dataclass(frozen=True)
@@ -209,7 +276,7 @@ def against_of(
     directions = [
         # its own test takes both fitted critics as known, so a direction is sure only where the table has a difference
         replace(d, p_adjusted=max(d.p_adjusted, 1.0 if p is None else p))
-        for d in _adjusted_directions([d for v in of_critics for d in v.directions])
+        for d in adjusted_by_text([d for v in of_critics for d in v.directions])
         for p in [told.get((d.critic, d.generated))]
     ]
     spoken = {(v.critic, v.generated): v.statistic for v in speaking(verdicts)}
@@ -229,16 +296,12 @@ def against_of(
     )
 
 
-def _adjusted_directions(rows: Sequence[Direction]) -> list[Direction]:
-    # a family is the axes of one text, as for verdicts
-    by_text: dict[str, list[Direction]] = {}
-    for d in rows:
-        by_text.setdefault(d.generated, []).append(d)
-    return [
-        replace(d, p_adjusted=float(p))
-        for group in by_text.values()
-        for d, p in zip(group, holm([d.p for d in group]), strict=True)
-    ]
+def adjusted_by_text(rows: Sequence[T]) -> list[T]:
+    """Adjust p of directions, or wins, by Holm over all of a text, as for verdicts."""
+    names = dict.fromkeys(row.generated for row in rows)
+    families = [[row for row in rows if row.generated == name] for name in names]
+    pairs = [pair for family in families for pair in zip(family, holm([x.p for x in family]).tolist(), strict=True)]
+    return [replace(row, p_adjusted=p) for row, p in pairs]
 
 
 def _chosen_paths(paths: Sequence[Path], spoken: Mapping[tuple[str, str], str], names: Sequence[str]) -> list[Path]:

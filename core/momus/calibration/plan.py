@@ -65,10 +65,10 @@ class CalibrationPlan:
     power_splits: Annotated[int, Range(1, MOST_RESAMPLES)] = 200
     permutations: Annotated[int, Range(1, MOST_PERMUTATIONS)] = 999
     wide: Annotated[int, Range(1, MOST_PERMUTATIONS)] = 199
-    alpha: float = 0.05
-    power: float = 0.8
+    alpha: Annotated[float, Range(0, 1, above=True)] = 0.05
+    power: Annotated[float, Range(0, 1, above=True)] = 0.8
     defects: Sequence[str] = tuple(DEFECTS)
-    strengths: Sequence[float] = STRENGTHS
+    strengths: Annotated[Sequence[float], Range(0, 1, above=True)] = STRENGTHS
     seed: Annotated[int, Range(0, MOST_SEED)] = 0
     replacement: bool = False
     by: By = "document"
@@ -89,13 +89,8 @@ class CalibrationPlan:
         unknown = [d for d in self.defects if d not in DEFECTS]
         if unknown:
             raise UsageError(f"no defect {unknown[0]!r}", hint=f"choose from: {', '.join(DEFECTS)}")
-        invalid = [s for s in self.strengths if not 0 < s <= 1]
-        if invalid:
-            raise UsageError(f"strength {invalid[0]} is not above 0 and at most 1", hint="write 0.05,0.2,0.8, say")
         if self.defects and not self.strengths:
             raise UsageError("there are defects to plant, but no strengths", hint="name at least one strength")
-        if not 0 < self.alpha < 1 or not 0 < self.power < 1:
-            raise UsageError("alpha and power must lie between 0 and 1", hint="usual values are 0.05 and 0.8")
         for name, count in (("permutations", self.permutations), ("wide", self.wide)):
             if 1 / (count + 1) > self.alpha:
                 raise UsageError(

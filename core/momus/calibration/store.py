@@ -44,7 +44,7 @@ class Calibration:
     warnings: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        from momus.calibration.view import calibration_view
+        from momus.calibration.rates import calibration_view
         from momus.report.words.format import plain_text
 
         return plain_text(calibration_view(self), 150)

@@ -18,6 +18,7 @@ from momus.checks.dependence import (
     HiddenGroups,
     OrderCorrelation,
     between_squares,
+    examples_of,
     guess_groups,
     hidden_groups,
     order_correlation,
@@ -135,7 +136,8 @@ def _groups_in_words(sketch: TextSketch, rows: Ints, names: Sequence[str]) -> Hi
     centred = words - words.mean(axis=0)
     p = _permutation_p(rng, len(kept), lambda order: between_squares(centred[order], codes, sizes))
     low, high = _interval(words, labels, components.icc)
-    return HiddenGroups.of(components, low, high, p, labels, "word use")
+    examples = examples_of(labels)
+    return HiddenGroups(**vars(components), low=low, high=high, p=p, examples=examples, covariate="word use")
 
 
 def _interval(words: Floats, labels: list[str], icc: float) -> tuple[float, float]:

@@ -20,51 +20,54 @@ MOST_SEGMENTS = 4
 
 
 @dataclass(frozen=True)
-class HiddenGroups:
+class Components:
+    """Variance between and within groups of the rows of a matrix, summed over its columns.
+
+    Attributes
+    ----------
+    ratio
+        Mean square between groups over that within (infinite if nothing varies within).
+    size0
+        n₀ = (N − Σ nᵢ² / N) / (k − 1), the size of a group in the expected mean squares.
+    size
+        Σ nᵢ² / N, the mean size of the group of a document.
+    groups, documents
+        Numbers of both.
+    """
+
+    ratio: float
+    size0: float
+    size: float
+    groups: int
+    documents: int
+
+    @property
+    def icc(self) -> float:
+        """Intraclass correlation: the share of the variance that lies between groups (estimate from mean squares)."""
+        return (self.ratio - 1) / (self.ratio + self.size0 - 1) if np.isfinite(self.ratio) else 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class HiddenGroups(Components):
     """Resemblance of documents whose ids begin alike: one-way random-effects analysis of variance.
 
     Attributes
     ----------
-    icc, low, high
-        Intraclass correlation, the share of the variance that lies between groups, and its 95 % interval.
+    low, high
+        95 % interval of the intraclass correlation.
     p
         p of the test that there is no variance between groups.
-    groups, documents
-        Numbers of both.
-    size
-        Mean size of the group of a document.
     examples
         The beginnings of the ids of a few groups.
     covariate
         What was measured, such as ``Latent NLL per step`` or ``word use``.
     """
 
-    icc: float
     low: float
     high: float
     p: float
-    groups: int
-    documents: int
-    size: float
     examples: tuple[str, ...]
     covariate: str = "values"
-
-    @classmethod
-    def of(
-        cls, components: Components, low: float, high: float, p: float, names: Sequence[str], covariate: str
-    ) -> HiddenGroups:
-        """The groups of these names, with components of variance, their interval and test."""
-        return cls(
-            components.icc,
-            low,
-            high,
-            p,
-            components.groups,
-            components.documents,
-            components.size,
-            examples_of(names),
-            covariate,
-        )
 
     @property
     def design_effect(self) -> float:
@@ -173,33 +176,8 @@ def hidden_groups(
     low, high = (ratio / float(f.ppf(q, between, within)) for q in (0.975, 0.025))
     low, high = ((r - 1) / (r + size0 - 1) if np.isfinite(r) else 1.0 for r in (low, high))
     p = float(f.sf(ratio, between, within))
-    return HiddenGroups.of(components, low, high, p, names, covariate)
-
-
-@dataclass(frozen=True)
-class Components:
-    """Variance between and within groups of the rows of a matrix, summed over its columns.
-
-    Attributes
-    ----------
-    ratio
-        Mean square between groups over that within (infinite if nothing varies within).
-    size0
-        n₀ = (N − Σ nᵢ² / N) / (k − 1), the size of a group in the expected mean squares.
-    size
-        Σ nᵢ² / N, the mean size of the group of a document.
-    """
-
-    ratio: float
-    size0: float
-    size: float
-    groups: int
-    documents: int
-
-    @property
-    def icc(self) -> float:
-        """The share of the variance that lies between groups (estimate from mean squares)."""
-        return (self.ratio - 1) / (self.ratio + self.size0 - 1) if np.isfinite(self.ratio) else 1.0
+    examples = examples_of(names)
+    return HiddenGroups(**vars(components), low=low, high=high, p=p, examples=examples, covariate=covariate)
 
 
 def variance_components(rows: Floats, names: Sequence[str]) -> Components | None:

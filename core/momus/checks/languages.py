@@ -1,7 +1,12 @@
-"""Languages and scripts of texts, from a sample of their documents and from their metadata, and warnings about them."""
+"""Languages, scripts and layout of texts, from a sample of their documents and from metadata, and warnings about them.
+
+Where only one side has line breaks, or spaces before punctuation as tokenisers leave them, critics that read
+paragraphs, quotation marks or lengths find a difference in how texts were stored, not in how they were written.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +16,7 @@ import numpy as np
 
 from momus.arguments import arg
 from momus.critic.hooks import ReadingMixin, claimed_scripts
-from momus.errors import MomusError
-from momus.text.counting import counted, percentage
+from momus.text.counting import counted, documents_of, joined, percentage
 from momus.text.languages import identify, script_name
 from momus.text.sketches import TextSketch
 from momus.text.words import EXTRA, has_icu
@@ -43,43 +47,6 @@ def scripts_of(sketch: TextSketch) -> Shares:
     total = counts.total()
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return {code: n / total for code, n in ranked}
-
-
-def claiming(
-    critics: Sequence[Critic[Any]],
-    real: Corpus,
-    scripts: Mapping[str, Shares],
-    languages: Mapping[str, Languages],
-    leave_out: bool,
-) -> tuple[list[Critic[Any]], list[str]]:
-    """The critics that read these texts, and warnings about those that do not.
-
-    Parameters
-    ----------
-    scripts, languages
-        Those of each text, by its name.
-    leave_out
-        Whether a critic that does not claim a text's script is left out, or run with a warning since it was asked for.
-    """
-    reading: list[Critic[Any]] = []
-    warnings = []
-    for critic in critics:
-        try:
-            outside = unclaimed(critic, scripts)
-            warning = "" if outside else language_warning(critic, real, languages.get(real.name))
-        except MomusError as error:
-            if not (error.critic and leave_out):
-                raise
-            warnings.append(f"Critic {critic.name!r} was left out: {error.message}.")
-            continue
-        if not (outside and leave_out):
-            reading.append(critic)
-        if outside:
-            end = " was left out: " if leave_out else " was asked for, though its numbers may say nothing: "
-            warnings.append(f"Critic {critic.name!r}{end}{outside}.")
-        elif warning:
-            warnings.append(warning)
-    return reading, warnings
 
 
 def unclaimed(critic: Critic[Any], scripts: Mapping[str, Shares]) -> str:
@@ -214,3 +181,66 @@ def splitting_warnings(sketches: Sequence[TextSketch]) -> list[str]:
         f"{', '.join(parts)} hold text in Chinese, Japanese, Thai, Lao, Khmer or Burmese script, which writes words "
         f"together: critics of words leave them out. {install_command(EXTRA)} finds the words."
     ]
+
+
+APART = 0.5
+"""Two texts differ in layout from this difference of shares of documents on."""
+FEWEST = 10
+"""Documents that the sample of each text needs."""
+_SPACED = re.compile(r"[a-z] (?:[,.;!?](?= |$)|'(?:s|ll|re|ve|d|m)\b|n't\b)")
+TWICE = 2
+"""Spaces before punctuation count in documents that have so many; one may be a slip."""
+KINDS = {"breaks": "line breaks", "spacing": "spaces before punctuation"}
+
+
+@dataclass(frozen=True)
+class TextLayout:
+    """Shares of the sampled documents of a text with line breaks, and with spaces before punctuation."""
+
+    corpus: str
+    documents: int
+    breaks: float
+    spacing: float
+
+
+def layout_of(sketch: TextSketch) -> TextLayout:
+    """The layout of a sample of documents, by their first characters.
+
+    >>> from momus.text.corpus import Corpus
+    >>> rain = "The rain had stopped by the time they reached the house on the hill . " * 4
+    >>> layout_of(TextSketch.of(Corpus.from_texts([rain, rain.replace(" .", ".")], name="x")))
+    TextLayout(corpus='x', documents=2, breaks=0.0, spacing=0.5)
+    """
+    heads = [h for h in sketch.sampled("head") if h]
+    n = max(len(heads), 1)
+    breaks = sum("\n" in h.strip() for h in heads) / n
+    return TextLayout(sketch.name, len(heads), breaks, sum(len(_SPACED.findall(h)) >= TWICE for h in heads) / n)
+
+
+def layout_sentence(layouts: Sequence[TextLayout], axes: Mapping[str, Sequence[str]]) -> str:
+    """Say which texts differ from the real one, the first, in layout, and the axes that read it; empty if none does.
+
+    Parameters
+    ----------
+    axes
+        By key of `KINDS`, the axes of critics that read this of the layout.
+    """
+    real, *others = layouts
+    said = []
+    for kind, name in KINDS.items():
+        share = {layout.corpus: getattr(layout, kind) for layout in layouts}
+        far = [
+            o.corpus
+            for o in others
+            if min(o.documents, real.documents) >= FEWEST and abs(share[o.corpus] - share[real.corpus]) >= APART
+        ]
+        if far:
+            shares = joined([f"{percentage(share[c], 0)} of {c}" for c in far])
+            touched = f", which touches {joined(list(axes[kind]))}" if axes.get(kind) else ""
+            usual = f"{percentage(share[real.corpus], 0)} of {documents_of(real.corpus)}"
+            said.append(f"{shares} against {usual} have {name}{touched}")
+    return (
+        f"Layout differs: {'; '.join(said)}. {arg('normalise', ['whitespace'])} removes it from all texts."
+        if said
+        else ""
+    )

@@ -101,8 +101,8 @@ def calibrate(
     from momus.calibration import CalibrationPlan
     from momus.calibration import calibrate as run
     from momus.calibration.plan import STRENGTHS, By, parse_sizes
+    from momus.calibration.rates import calibration_view
     from momus.calibration.store import TABLE_CSV
-    from momus.calibration.view import calibration_view
     from momus.controls import DEFECTS
 
     try:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from momus.critic import Critic
     from momus.critic.scores import Scores
-    from momus.engine.folders import CriticFolders
+    from momus.engine.worker import CriticFolders
     from momus.progress import Reporter
     from momus.reading import ReadingOptions
     from momus.text.corpus import Corpus
@@ -135,10 +135,9 @@ def _text_to_fit(real: str, options: ReadingOptions, sample: int | None, seed: i
     else:
         from momus.engine.fitting import read_sample
 
-        drawn = read_sample(real, sample, options, seed)
-        corpus = drawn.corpus
-        tell_left_out(drawn.left_out)
-        echo(f"A sample of {counted(len(corpus), 'document')}, drawn at random from {drawn.documents:,}")
+        corpus, documents, left_out = read_sample(real, sample, options, seed)
+        tell_left_out(left_out)
+        echo(f"A sample of {counted(len(corpus), 'document')}, drawn at random from {documents:,}")
     options.check_kept([corpus])
     _tell_reading(corpus)
     return corpus
@@ -239,7 +238,7 @@ def score(
 def _folders(path: Path, out: Path | None) -> CriticFolders:
     """The folder of a critic, or those of all critics of documents in a run, unless their rows would go to one file."""
     from momus.critic.saved import JSON_NAME, read_critic_json
-    from momus.engine.folders import CriticFolders
+    from momus.engine.worker import CriticFolders
 
     if (path / JSON_NAME).is_file():
         name = str(read_critic_json(path)["critic"])

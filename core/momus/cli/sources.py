@@ -126,7 +126,7 @@ def given_labels(fields: Sequence[str], files: Sequence[str], gold: Sequence[str
     >>> given_labels(["topic:set"], ["tone=tone.jsonl"])
     {'topic:set': None, 'tone': 'tone.jsonl'}
     """
-    from momus.engine.labels import labels_of
+    from momus.engine.request import labels_of
     from momus.reading.labels import GOLD, name_and_path
 
     pairs: list[tuple[str, str | None]] = [(name, None) for name in fields]

@@ -1,4 +1,4 @@
-"""The changes of the planted defects: of order, of mixing, of wording, of length."""
+"""The planted defects, one or more per axis: changes of order, of mixing, of wording, of length."""
 
 from __future__ import annotations
 
@@ -10,8 +10,20 @@ from typing import TypeVar
 
 import numpy as np
 
-from momus.controls.pieces import WORD, Pieces, cased, document_words, edited, frequencies, passages
-from momus.controls.planting import Changed, Plant, Setting, with_texts
+from momus.controls.planting import (
+    WORD,
+    Changed,
+    Pieces,
+    Plant,
+    PlantedDefect,
+    Setting,
+    cased,
+    document_words,
+    edited,
+    frequencies,
+    passages,
+    with_texts,
+)
 from momus.numeric.types import Bools, Floats
 from momus.text.corpus import Corpus, Document
 
@@ -47,7 +59,10 @@ def rotated(items: Sequence[T], chosen: Bools, keys: Floats) -> tuple[list[T], l
 
 
 def move_sections(document: Document, setting: Setting) -> Changed:
-    """Move chosen sections (paragraphs, in a text without sections) around a cycle."""
+    """Move chosen sections around one random cycle, so that none keeps its place.
+
+    In texts without sections: paragraphs; sentences, if there is one paragraph.
+    """
     pieces = passages(document.text)
     n = len(document.sections) if document.sectioned else len(pieces.texts)
     chosen, keys = setting.chosen(n), setting.random.random(n)
@@ -59,7 +74,7 @@ def move_sections(document: Document, setting: Setting) -> Changed:
 
 
 def repeat_sections(document: Document, setting: Setting) -> Changed:
-    """Repeat chosen sections (paragraphs, in a text without sections)."""
+    """Repeat chosen sections right after themselves; paragraphs or sentences, as `move_sections`."""
     if document.sectioned:
         chosen = setting.chosen(len(document.sections))
         repeated = np.repeat(np.arange(len(chosen)), 1 + chosen)
@@ -97,7 +112,7 @@ def move_ngrams(n: int) -> Plant:
 
 
 def loop(document: Document, setting: Setting) -> Changed:
-    """Replace the last share of the words by repetitions of the words before it."""
+    """Replace the last share of the words, which is the strength, by repetitions of the `LOOP` words before it."""
     sections = document_words(document)
     flat = [w for pieces in sections for w in pieces.texts]
     length = int(setting.random.integers(LOOP[0], LOOP[1] + 1))
@@ -128,12 +143,12 @@ def _words_of_donors(corpus: Corpus) -> Donors:
 
 
 def mix_topics(document: Document, setting: Setting) -> Changed:
-    """Replace chosen passages by passages of other documents."""
+    """Replace chosen paragraphs (sentences, if a section has one paragraph) by such of other documents."""
     return _mixed(document, setting, _passages(document), setting.once(donors))
 
 
 def mix_words(document: Document, setting: Setting) -> Changed:
-    """Replace chosen words by words of other documents."""
+    """Replace chosen words by words of other documents: their frequencies remain, but they no longer cluster."""
     return _mixed(document, setting, document_words(document), setting.once(_words_of_donors))
 
 
@@ -166,7 +181,7 @@ def _matches(document: Document, pattern: re.Pattern[str]) -> list[Pieces]:
 
 
 def truncate_vocabulary(document: Document, setting: Setting) -> Changed:
-    """Replace the words whose types are among the rarest of the corpus by common words."""
+    """Replace the rarest share of the types but for the `COMMON` ones by words drawn from these by frequency."""
     rank = setting.once(_rarity)
 
     def change(words: list[str]) -> list[str | None]:
@@ -194,7 +209,7 @@ def _rarity(corpus: Corpus) -> dict[str, float]:
 
 
 def inflate_stopwords(document: Document, setting: Setting) -> Changed:
-    """Insert one of the most frequent words of the corpus after each chosen word."""
+    """Insert one of the `STOPWORDS` most frequent words of the corpus, drawn by frequency, after each chosen word."""
 
     def change(words: list[str]) -> list[str | None]:
         chosen = setting.chosen(len(words)).tolist()
@@ -205,7 +220,7 @@ def inflate_stopwords(document: Document, setting: Setting) -> Changed:
 
 
 def double_symbols(document: Document, setting: Setting) -> Changed:
-    """Double chosen symbols."""
+    """Double chosen symbols: neither letter, digit, underscore nor white space."""
 
     def change(symbols: list[str]) -> list[str | None]:
         chosen = setting.chosen(len(symbols)).tolist()
@@ -215,7 +230,7 @@ def double_symbols(document: Document, setting: Setting) -> Changed:
 
 
 def cut_short(document: Document, setting: Setting) -> Changed:
-    """Drop the last share of the words."""
+    """Drop the last share of the words, which is the strength, and keep at least `FEWEST_WORDS`."""
     sections = document_words(document)
     total = sum(len(p.texts) for p in sections)
     keep = max(total - int(setting.strength * total), min(FEWEST_WORDS, total))
@@ -229,3 +244,26 @@ def cut_short(document: Document, setting: Setting) -> Changed:
     if document.sectioned and keep < total:
         cut = replace(cut, sections=tuple(s for s in cut.sections if s.text.strip()))
     return cut, range(keep, total)
+
+
+_ALL = (
+    PlantedDefect("section-order", ("sections", "passages"), move_sections),
+    PlantedDefect("section-repetition", ("sections", "passages", "length", "repetition"), repeat_sections),
+    PlantedDefect("topic-mixing", ("topics", "taylor", "mauve"), mix_topics),
+    PlantedDefect("word-mixing", ("taylor", "long-range", "ebeling", "topics"), mix_words),
+    PlantedDefect("word-shuffle", ("perplexity", "coreference", "pcfg", "distortion"), move_ngrams(1)),
+    PlantedDefect(
+        "vocabulary-truncation",
+        ("type-token", "rank-frequency", "unigram", "heaps", "zipf-slope", "productivity"),
+        truncate_vocabulary,
+    ),
+    PlantedDefect("length-truncation", ("length",), cut_short),
+    PlantedDefect(
+        "stopword-inflation", ("stopword-share", "unigram", "rank-frequency", "type-token", "length"), inflate_stopwords
+    ),
+    PlantedDefect("symbol-inflation", ("symbol-share",), double_symbols),
+    PlantedDefect("repetition-loop", ("repetition", "type-token", "unigram"), loop),
+)
+
+DEFECTS: dict[str, PlantedDefect] = {d.name: d for d in _ALL}
+"""Planted defects by name."""

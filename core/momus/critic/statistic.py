@@ -36,8 +36,8 @@ class Reporting:
     limits
         What the critic cannot see, in one line.
     layout
-        What of the layout of texts the critic reads, of ``breaks`` and ``spacing`` (`momus.checks.layout`): where texts
-        differ in it, the answer names the axis.
+        What of the layout of texts the critic reads, of ``breaks`` and ``spacing`` (`momus.checks.languages`): where
+        texts differ in it, the answer names the axis.
     general
         Whether it reads all words or characters, so that what a narrower axis finds moves it too: the answer then
         places it behind narrower axes that differ (`momus.runs.answer`).

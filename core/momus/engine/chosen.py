@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from momus.arguments import arg
 from momus.critic import RunningTextCritic
+from momus.critic.guard import blamed
 from momus.critic.hooks import missing_params
 from momus.critic.registry import check_name, family_class, located, make_critics, named
-from momus.errors import CriticError, MissingExtraError, MomusError, PluginError, UsageError
+from momus.errors import CriticError, FittingError, MissingExtraError, MomusError, PluginError, UsageError
 from momus.joint.slices import codes_of, fields_of
 from momus.plugins import CRITICS, critic_names, registered
 from momus.runs.texts import Texts
@@ -88,10 +90,41 @@ class Chosen:
         """
         if named or critic in self.asked:
             raise error
+        self.critics = [c for c in self.critics if c.name != critic]
         if isinstance(error, MissingExtraError):
             self.absent[critic] = error
         else:
             self.failed[critic] = error.message
+
+    @contextmanager
+    def attempt(self, critic: Critic[Any], *, named: bool) -> Iterator[None]:
+        """Leave out a critic that fails within the context, as `leave_out` does.
+
+        Raises
+        ------
+        MomusError
+            The critic was named, or the failure is not a critic's.
+        """
+        try:
+            with blamed(critic):
+                yield
+        except MomusError as error:
+            if not (error.critic or isinstance(error, FittingError | MissingExtraError)):
+                raise
+            self.leave_out(critic.name, error, named=named)
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why critics failed, by name."""
+        return self.failed | {name: error.message for name, error in self.absent.items()}
+
+    def check_any(self) -> None:
+        """Raise `FittingError` if no critic is left."""
+        if not self.critics:
+            raise FittingError(
+                "no critic can be fitted on this text: " + " ".join([*self.warnings, *self.left_out_warnings]),
+                hint=f"give more real text with {arg('fit')}",
+            )
 
     @property
     def left_out_warnings(self) -> list[str]:
@@ -219,36 +252,26 @@ def check_asked(settings: Settings, critics: Sequence[Critic[Any]], texts: Texts
     UsageError
         It is neither, or a field has too many values for slices.
     """
+    corpora = (texts.real, *texts.generated)
     documents = [c.name for c in critics if not isinstance(c, RunningTextCritic)]
-    laws = [c.name for c in critics if isinstance(c, RunningTextCritic)]
-    codes_of(settings.by, (texts.real, *texts.generated))
+    fields = fields_of(corpora)
+    codes_of(settings.by, corpora)
+    choices = (
+        f"critics of documents that run: {', '.join(documents) or 'none'}; fields of all texts: "
+        f"{', '.join(fields) or 'none'} ({arg('keep')} reads more)"
+    )
     for name in dict.fromkeys(settings.control_for):
         if name in documents:
             continue
-        if name in laws:
-            raise UsageError(
-                f"{arg('control_for', [name])}: this critic scores blocks of running text, not documents",
-                hint=_choices(documents, texts),
-            )
-        _check_field(name, documents, texts)
-
-
-def _check_field(name: str, documents: Sequence[str], texts: Texts) -> None:
-    for corpus in (texts.real, *texts.generated):
-        if all(value is None for value in corpus.field(name)):
-            near = difflib.get_close_matches(name, [*documents, *_fields(texts)], n=1)
-            guess = f"did you mean {near[0]!r}? " if near else ""
-            raise UsageError(
-                f"{arg('control_for', [name])}: no critic of documents that runs has this name, and no document of "
-                f"{corpus.name!r} has such a field",
-                hint=guess + _choices(documents, texts),
-            )
-
-
-def _choices(documents: Sequence[str], texts: Texts) -> str:
-    fields = ", ".join(_fields(texts)) or f"none ({arg('keep')} reads some)"
-    return f"critics of documents that run: {', '.join(documents) or 'none'}; fields of all texts: {fields}"
-
-
-def _fields(texts: Texts) -> list[str]:
-    return fields_of((texts.real, *texts.generated))
+        place = arg("control_for", [name])
+        if any(name == c.name for c in critics):
+            raise UsageError(f"{place}: this critic scores blocks of running text, not documents", hint=choices)
+        for corpus in corpora:
+            if all(value is None for value in corpus.field(name)):
+                near = difflib.get_close_matches(name, [*documents, *fields], n=1)
+                guess = f"did you mean {near[0]!r}? " if near else ""
+                raise UsageError(
+                    f"{place}: no critic of documents that runs has this name, and no document of {corpus.name!r} has "
+                    "such a field",
+                    hint=guess + choices,
+                )

@@ -15,34 +15,28 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from momus.against.versions import adjusted_by_text
 from momus.arguments import arg
-from momus.checks.languages import claiming
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import DeviceMixin, with_needs
 from momus.engine.chosen import Chosen, check_asked, chosen_critics
 from momus.engine.crossfit import check_folds
 from momus.engine.in_parts import PartsScoring
-from momus.engine.jobs import processes_of, server_of
-from momus.engine.judging import adjust_all, run_critics
-from momus.engine.labels import with_labels
+from momus.engine.jobs import adjust_all, claiming, processes_of, run_critics, server_of
 from momus.engine.large import (
     LargeTexts,
     critics_of_rows,
     large_texts,
     preview,
-    scored_by_parts,
-    whole_notes,
+    whole_note,
     without_costly,
 )
 from momus.engine.provenance import signature_of
-from momus.engine.request import Request
+from momus.engine.request import Request, set_aside, with_labels
 from momus.engine.reuse import Reuse
 from momus.engine.run_critic import Work
-from momus.engine.setting_aside import set_aside
 from momus.errors import UsageError
-from momus.joint.analyses import analyse
-from momus.joint.partners import adjusted_wins
-from momus.joint.ranks import nearer_of
+from momus.joint.ranks import analyse, nearer_of
 from momus.joint.slices import reading_slices, together
 from momus.numeric.devices import resolve_device
 from momus.processes import usable_cores
@@ -131,13 +125,13 @@ def planned(request: Request) -> Run:
     """Choose critics and the way to score; nothing is written yet, and texts are looked at, not read."""
     timed = Timed(request.reporter or default_reporter())
     started, clock = datetime.now(UTC), time.perf_counter()
-    settings, large, notes = request.settings, None, list[str]()
+    settings, notes = request.settings, list[str]()
     request = replace(request, reading=reading_slices(request.reading, settings.by))
-    if settings.against:
-        notes = whole_notes(request.reference, request.generated, request.reading)
-    else:
+    if not settings.against:
         request.reading.check_names(["real", *request.generated, "fit"])
-        large = large_texts(request.reference, request.generated, request.reading)
+    large = large_texts(request.reference, request.generated, request.reading)
+    if settings.against and large is not None:
+        notes, large = [whole_note(large)], None
     # rows were scored by fitted critics, which their folder holds: no others can be compared
     if large is not None and large.rows:
         if request.labels:
@@ -202,34 +196,37 @@ def scored_in_parts(run: Run, large: LargeTexts) -> Texts:
     folder = run.work_folder() / ROWS
     if request.unnamed:
         run.selection = without_costly(run.selection, large)
-    critics = [c for c in run.selection.critics if scored_by_parts(c)]
-    scoring = PartsScoring(large, run.settings, folder, workers, request.trust, request.unnamed, run.earlier, run.timed)
-    texts = scoring.score(critics, request.fit)
+    named = not request.unnamed
+    scoring = PartsScoring(
+        large, run.selection, named, run.settings, folder, workers, request.trust, run.earlier, run.timed
+    )
+    texts = scoring.score(request.fit)
     # critics of running text read across documents, so parts will not do
-    if len(critics) < len(run.selection.critics):
+    if len(scoring.critics) < len(run.selection.critics):
         with run.timed.stage("reading", "whole texts"):
-            plain = large.whole(request.fit, run.settings.seed, run.timed.inner)
+            sources, seed = (request.reference, request.generated, request.fit), run.settings.seed
+            plain = read_texts(*sources, seed, large.reading, run.timed.inner, check=False)
         run.plain = replace(plain, checks=texts.checks, languages=texts.languages, scripts=texts.scripts)
     return texts
 
 
 def judged(run: Run, texts: Texts) -> None:
     """Run all critics on the texts, adjust their verdicts for each other, and analyse all axes together."""
-    request, settings, results, chosen = run.request, run.settings, run.results, run.selection.critics
+    request, settings, results = run.request, run.settings, run.results
+    selection = replace(run.selection, critics=[*run.selection.critics])
     results.warnings += [*run.notes, *texts.warnings, *run.selection.warnings, *texts.sample_notes]
     if run.folder is not None:
         write_texts(texts, run.folder.work)
-    run.open.enter_context(run.timed.overall("critic", len(chosen)))
-    critics, warnings = claiming(chosen, texts.real, texts.scripts, texts.languages, request.unnamed)
-    results.warnings += warnings
+    run.open.enter_context(run.timed.overall("critic", len(selection.critics)))
+    results.warnings += claiming(selection, texts, named=not request.unnamed)
     corpora = len(texts.generated) if settings.multiplicity.endswith("-table") else 1
-    family = len(critics) * corpora  # axes that are adjusted together
+    family = len(selection.critics) * corpora  # axes that are adjusted together
     work = Work(texts, run.plain, settings, run.folder, request.resume, family, run.earlier)
     size = sum(int(c.characters.sum()) for c in (texts.fit, texts.real, *texts.generated))
     # scored already, and tables on disk are read by one process, whose sums serve all critics
     jobs = 1 if run.large is not None else _jobs(run, size)
-    with processes_of(work, critics, jobs) as pool:
-        run_critics(results, replace(run.selection, critics=critics), work, run.timed, request.unnamed, pool)
+    with processes_of(work, selection.critics, jobs) as pool:
+        run_critics(results, selection, work, run.timed, request.unnamed, pool)
         # before the joint analyses, whose ranks read the bands of these verdicts
         adjust_all(results, texts, settings)
         few, *others = texts.analysed
@@ -238,7 +235,7 @@ def judged(run: Run, texts: Texts) -> None:
     results.joint = replace(
         joint,
         slices=together([s for r in results.results for s in r.slices], alpha),
-        wins=adjusted_wins([w for r in results.results for w in r.wins]),
+        wins=tuple(adjusted_by_text([w for r in results.results for w in r.wins])),
     )
 
 

@@ -14,7 +14,7 @@ statistic is of what few documents share (names), it is not: critics of folds ar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,25 +45,6 @@ _FOLDS = 12
 """Number that keeps the random stream of the folds apart."""
 
 
-@dataclass(frozen=True)
-class CrossScores:
-    """Scores of the reference and of the new texts.
-
-    Attributes
-    ----------
-    scored
-        Those that are tested, of the reference first.
-    shown
-        Those under the critic that was fitted on all texts, from which evidence is made.
-    reverse
-        Of each new text: the reference, under critics fitted on that text; empty for critics fitted once.
-    """
-
-    scored: list[Scores]
-    shown: list[Scores]
-    reverse: list[Scores]
-
-
 def fold_numbers(corpora: Sequence[Corpus], folds: int, seed: int) -> list[Ints]:
     """The fold of each document of each corpus; documents of one group, prompt or id are in one fold everywhere.
 
@@ -91,8 +72,14 @@ def cross_scored(
     settings: Settings,
     timed: Timed,
     folder: RunFolder | None = None,
-) -> CrossScores:
+) -> tuple[list[Scores], list[Scores], list[Scores]]:
     """Fit the critic on all texts, and score them by critics of folds.
+
+    Returns
+    -------
+    Scores of the reference and of the new texts: those that are tested, and those under the critic that was fitted on
+    all texts, from which evidence is made. Of each new text: the reference, under critics fitted on that text; none for
+    critics fitted once.
 
     Raises
     ------
@@ -118,7 +105,7 @@ def cross_scored(
         with timed.stage("scoring", "all", sum(map(len, corpora))):
             shown = [critic.score(c) for c in corpora]
     if once:
-        return CrossScores(shown, shown, [])
+        return shown, shown, []
     numbers = fold_numbers(corpora, settings.folds, settings.seed)
     every = old, *new = range(len(corpora))  # numbers of the reference, of the new texts, and of both
     with timed.stage("scoring", "folds", sum(map(len, corpora))):
@@ -127,7 +114,7 @@ def cross_scored(
         # fitted on both texts, a critic has no direction
         turned = [] if folded else new
         reverse = [_by_folds(critic, corpora, numbers, [k], [old])[0] for k in turned]
-    return CrossScores(scored, shown or scored, reverse)
+    return scored, shown or scored, reverse
 
 
 def _by_folds(
@@ -167,16 +154,18 @@ def _joined(critic: Critic[Any], corpus: Corpus, parts: Sequence[tuple[Ints, Sco
     return joined(sides).take(rows_of(np.concatenate([rows for rows, _ in parts]), len(corpus)), corpus.name)
 
 
-def versions_of(critic: Critic[Any], texts: Texts, cross: CrossScores, settings: Settings) -> Versions | None:
+def versions_of(
+    critic: Critic[Any], texts: Texts, scored: Sequence[Scores], reverse: Sequence[Scores], settings: Settings
+) -> Versions | None:
     """What the critic says of the versions; None for critics whose rows are not documents."""
     if row_unit(critic) != "document":
         return None
     alpha = 1 - settings.confidence
     corpora = [texts.real, *texts.generated]
     return Versions(
-        tuple(_items(critic, corpora, cross.scored, alpha)),
-        tuple(_directions(critic, cross, alpha)),
-        tuple(_paths(critic, cross.scored)) if settings.chain else (),
+        tuple(_items(critic, corpora, scored, alpha)),
+        tuple(_directions(critic, scored, reverse, alpha)),
+        tuple(_paths(critic, scored)) if settings.chain else (),
     )
 
 
@@ -194,9 +183,11 @@ def _items(critic: Critic[Any], corpora: Sequence[Corpus], scored: Sequence[Scor
     ]
 
 
-def _directions(critic: Critic[Any], cross: CrossScores, alpha: float) -> list[Direction]:
+def _directions(
+    critic: Critic[Any], scored: Sequence[Scores], reverse: Sequence[Scores], alpha: float
+) -> list[Direction]:
     # not strict: critics that were fitted once have no reverse
-    sides = zip(cross.scored[1:], cross.reverse, strict=False)
+    sides = zip(scored[1:], reverse, strict=False)
     directions = (direction_of(critic.name, critic.axis, critic.sequence, new, old, alpha) for new, old in sides)
     return [d for d in directions if d is not None]
 
@@ -258,10 +249,18 @@ def level_folds(texts: Sequence[Mapping[int, Scores]]) -> list[dict[int, Scores]
     while constant:
         first = texts[constant[0]]
         # texts with one value per fold get one number together, or a difference of rounding would be left between them
-        group = [i for i in constant if all(_agree(first[f], s) for f, s in texts[i].items() if f in first)]
+        group = [
+            i
+            for i in constant
+            if all(
+                _same(np.concatenate([x.nll[x.scored] for x in (first[f], s)]))
+                for f, s in texts[i].items()
+                if f in first
+            )
+        ]
         constant = [i for i in constant if i not in group]
         parts = [s for i in group for s in texts[i].values()]
-        nll = _mean([s.nll[s.scored] for s in parts])
+        nll = float(np.concatenate([s.nll[s.scored] for s in parts]).mean())
         keys = [key for key in parts[0].rows if all(_one_row(s, key) for s in parts)]
         rows = {key: np.concatenate([_scored_rows(s, key) for s in parts]).mean(axis=0) for key in keys}  # (2,) each
         for i in group:
@@ -275,17 +274,12 @@ def _alike(scores: Scores) -> bool:
     return len(nll) >= FEWEST and _same(nll) and bool(np.ptp(steps) == 0)
 
 
-def _agree(one: Scores, other: Scores) -> bool:
-    values = np.concatenate([one.nll[one.scored], other.nll[other.scored]])
-    return _same(values)
+def _agree(*sides: Scores) -> bool:
+    return _same(np.concatenate([s.nll[s.scored] for s in sides]))
 
 
 def _same(values: Floats) -> bool:
     return bool(np.ptp(values, axis=0).max() <= ROUNDING * np.abs(values).max())  # by column of (n,) or (n, 2)
-
-
-def _mean(parts: Sequence[Floats]) -> float:
-    return float(np.concatenate(parts).mean())
 
 
 def _scored_rows(scores: Scores, key: str) -> Floats:

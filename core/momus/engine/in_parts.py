@@ -7,8 +7,7 @@ documents and wide rows from their files when they are needed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -16,21 +15,21 @@ from typing import Any
 
 import numpy as np
 
-from momus.arguments import arg
 from momus.critic import Critic, MergeableMixin
-from momus.critic.guard import blamed
 from momus.critic.hooks import AdvancedMixin, moved, settled
+from momus.engine.chosen import Chosen
 from momus.engine.fitting import FitText, fit_in_parts, read_sample, text_to_fit
-from momus.engine.large import LargeTexts
+from momus.engine.large import LargeTexts, scored_by_parts
 from momus.engine.measured import fitted
 from momus.engine.reuse import Reuse
 from momus.engine.scoring import OtherPlanError, score_parts
-from momus.errors import FittingError, MissingExtraError, MomusError, ReadingError
+from momus.engine.worker import CriticFolders
+from momus.errors import CriticError, ReadingError
 from momus.outputs import delete_folder
 from momus.processes import return_memory
 from momus.progress import Timed, reporting
 from momus.reading import TextSource
-from momus.rows.folder import CRITICS, RowFolder
+from momus.rows.folder import CRITICS
 from momus.rows.store import StoredText
 from momus.runs.result import Again
 from momus.runs.texts import ANALYSED, Texts
@@ -52,32 +51,38 @@ class PartsScoring:
     ----------
     large
         The texts.
+    selection
+        The critics of the run; one that fails is left out, unless it was ``named``.
     folder
         Where rows are written, one folder for each text.
     workers
         Number of processes.
     trust
         Folders of critics that may use adapters.
-    skip_unfit
-        Whether critics were not named, so that one that fails is left out.
     reuse
         An earlier run.
-    before
-        The outcome of fitting critics, see `Texts`.
+    again
+        Why the earlier run did not serve, by critic.
     """
 
     large: LargeTexts
+    selection: Chosen
+    named: bool
     settings: Settings
     folder: Path
     workers: int
     trust: Sequence[Path]
-    skip_unfit: bool
     reuse: Reuse | None
     timed: Timed
-    before: dict[str, MomusError | Again] = field(default_factory=dict)
+    again: dict[str, Again] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
-    def score(self, critics: Sequence[Critic[Any]], fit: TextSource | None) -> Texts:
+    @property
+    def critics(self) -> list[Critic[Any]]:
+        """The critics that score documents by themselves and have not failed."""
+        return [c for c in self.selection.critics if scored_by_parts(c)]
+
+    def score(self, fit: TextSource | None) -> Texts:
         """Fit the critics, score the texts, and check them.
 
         Parameters
@@ -93,14 +98,14 @@ class PartsScoring:
         text, split = FitText(Corpus.from_texts([], name="fit")), False
         if not self.large.rows:
             text, split = text_to_fit(fit, self.large, self.settings.seed, self.timed), fit is None
-            self._fit(critics, text)
+            self._fit(text)
             return_memory()
             # after all fits: a critic that failed settles nothing
-            self._settle(self._working(critics))
-        stored = self._stored_by_all(critics, text)
+            self._settle()
+        stored = self._stored(text)
         real, *generated = (of_text.corpus for of_text in stored)
         self.warnings += [text.warning] if text.warning else []
-        self.warnings += _known(stored, self._working(critics)) if self.large.rows else []
+        self.warnings += _known(stored, self.critics) if self.large.rows else []
         texts = Texts(
             text.corpus,
             real,
@@ -109,7 +114,7 @@ class PartsScoring:
             self.warnings,
             seed=self.settings.seed,
             stored=stored,
-            before=self.before,
+            again=self.again,
         )
         with self.timed.stage("checking", "texts"):
             texts = _checked(texts, text)
@@ -121,76 +126,37 @@ class PartsScoring:
         return_memory()
         return texts
 
-    def _working(self, critics: Sequence[Critic[Any]]) -> list[Critic[Any]]:
-        """The critics that have not failed."""
-        return [c for c in critics if not isinstance(self.before.get(c.name), MomusError)]
-
-    @contextmanager
-    def _left_out(self, critic: Critic[Any]) -> Iterator[None]:
-        """Leave out a critic that fails, unless it was named."""
-        try:
-            with blamed(critic):
-                yield
-        except MomusError as error:
-            if isinstance(error, FittingError | MissingExtraError):  # of its counts, say
-                error.critic = critic.name
-            if not (self.skip_unfit and error.critic):
-                raise
-            self.before[critic.name] = error
-
-    def _fit(self, critics: Sequence[Critic[Any]], text: FitText) -> None:
+    def _fit(self, text: FitText) -> None:
         texts = Texts(text.corpus, text.corpus, [], False, [])
-        for critic in critics:
+        for critic in self.critics:
             fit: Callable[[], object] = partial(critic.fit, text.corpus)
             # counts add up over parts of the whole text; others get the sample in `text.corpus`
             if text.path is not None and isinstance(critic, MergeableMixin):
-                fit = partial(fit_in_parts, critic, text.path, self.large.reading_of("fit"), self.workers)
-            with self._left_out(critic):
+                fit = partial(fit_in_parts, critic, text.path, self.large.reading.named("fit"), self.workers)
+            with self.selection.attempt(critic, named=self.named):
                 moved(critic, self.settings.device)
                 for again in fitted(critic, texts, self.reuse, self.timed, fit, critic.name):
-                    self.before[critic.name] = again
+                    self.again[critic.name] = again
+        self.selection.check_any()
 
-    def _settle(self, critics: Sequence[Critic[Any]]) -> None:
+    def _settle(self) -> None:
         """Settle what critics read of all texts, from a sample of each; see `AdvancedMixin`."""
-        settling = [c for c in critics if isinstance(c, AdvancedMixin)]
+        settling = [c for c in self.critics if isinstance(c, AdvancedMixin)]
         samples = []
         for name in self.large.sources if settling else ():
             with self.timed.stage("reading", f"a sample of {name}"):
-                path, seed = self.large.path(name), self.settings.seed
-                samples.append(read_sample(path, ANALYSED, self.large.reading_of(name), seed).corpus)
-            samples[-1].name = name
+                path, seed = str(self.large.sources[name]), self.settings.seed
+                sample, _, _ = read_sample(path, ANALYSED, self.large.reading.named(name), seed)
+            sample.name = name
+            samples.append(sample)
         for critic in settling:
-            with self._left_out(critic):
+            with self.selection.attempt(critic, named=self.named):
                 settled(critic, samples)
 
-    def _stored_by_all(self, critics: Sequence[Critic[Any]], text: FitText) -> list[StoredText]:
-        """Score the texts; a critic that fails on the way is left out, and the others score them from the start.
-
-        Raises
-        ------
-        FittingError
-            All critics have failed.
-        """
-        # ends: each round without a return leaves out one more critic
-        while True:
-            working = self._working(critics)
-            if critics and not working:
-                failed = {n: e for n, e in self.before.items() if isinstance(e, MomusError)}
-                reasons = " ".join(f"{n}: {e.message}." for n, e in failed.items())
-                raise FittingError(
-                    f"no critic can be fitted on this text: {reasons}", hint=f"give more real text with {arg('fit')}"
-                )
-            try:
-                return self._stored(working, text)
-            except MomusError as error:
-                if not (self.skip_unfit and error.critic):
-                    raise
-                self.before[error.critic] = error
-
-    def _stored(self, critics: Sequence[Critic[Any]], text: FitText) -> list[StoredText]:
+    def _stored(self, text: FitText) -> list[StoredText]:
         """Score the texts that were not scored before, and open the rows of all."""
         # saved, since other processes load them, and rows name them by the digest of their files
-        folders = self._saved(critics)
+        folders = self._saved()
         stored = []
         for name in self.large.sources:
             if name in self.large.rows:
@@ -205,37 +171,40 @@ class PartsScoring:
                 # first as if nothing had changed: what is the same is decided by the plan, not here
                 self._score(name, folders, out, resume=True)
             except OtherPlanError as error:
-                failed = any(isinstance(outcome, MomusError) for outcome in self.before.values())
-                if not (lent or failed):  # else the critics say what differs
+                if not (lent or folders.failed or self.selection.failed):  # else the critics say what differs
                     self.warnings.append(f"{name!r} was scored again: {error.changed}.")
                 self._score(name, folders, out, resume=False)
             stored.append(StoredText(out, name, text.keep if name == "real" else None))
+        for critic, reason in folders.failed.items():
+            self.selection.leave_out(critic, CriticError(reason, critic=critic), named=False)
         if (self.folder / FITTED).exists():
             delete_folder(self.folder / FITTED)  # the rows of each text hold the critics, too
         return stored
 
-    def _saved(self, critics: Sequence[Critic[Any]]) -> list[Path]:
+    def _saved(self) -> CriticFolders:
         """Folders of the fitted critics, from which processes load them."""
+        folder = self.folder / FITTED / CRITICS
         if self.large.rows:
-            rows = RowFolder(next(iter(self.large.rows.values())))
-            return [rows.critic(c.name) for c in critics]
-        for critic in critics:
-            critic.save(self.folder / FITTED / CRITICS / critic.name)
-        return [self.folder / FITTED / CRITICS / critic.name for critic in critics]
+            folder = next(iter(self.large.rows.values())) / CRITICS
+        else:
+            for critic in self.critics:
+                critic.save(folder / critic.name)
+        paths = {critic.name: folder / critic.name for critic in self.critics}
+        return CriticFolders(paths, {*paths} if self.named else set())
 
-    def _score(self, name: str, critics: Sequence[Path], out: Path, resume: bool) -> None:
+    def _score(self, name: str, critics: CriticFolders, out: Path, resume: bool) -> None:
         """Score a text; with ``resume``, parts that are finished are kept, unless critics or texts have changed."""
         with reporting(self.timed.inner), self.timed.stage("scoring", name):
             score_parts(
                 critics,
-                [self.large.path(name)],
+                [str(self.large.sources[name])],
                 out,
                 workers=self.workers,
                 resume=resume,
                 overwrite=not resume,
-                reading=self.large.reading_of(name),
+                reading=self.large.reading.named(name),
                 device=self.settings.device,
-                trust=[*self.trust, *critics],
+                trust=[*self.trust, *critics.paths.values()],
             )
 
 

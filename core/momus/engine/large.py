@@ -22,15 +22,14 @@ from momus.engine.reuse import names_of
 from momus.errors import MomusError, StoreError, UsageError
 from momus.limits import size_text
 from momus.ownership import kind_of
-from momus.progress import Reporter
 from momus.reading import ReadingOptions, TextSource, split_by
-from momus.reading.parts import InputFile, cut, list_inputs, read_first, read_part
+from momus.reading.parts import InputFile, list_inputs, read_first
 from momus.reading.paths import Where
 from momus.rows.folder import RowFolder
-from momus.rows.plan import PART_BYTES, Plan
+from momus.rows.plan import PART_BYTES, Plan, pieces_of
 from momus.rows.store import StoredText
 from momus.runs.manifest import ROWS
-from momus.runs.texts import Texts, read_texts
+from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
 
 LARGE = 32 << 20
@@ -96,22 +95,6 @@ class LargeTexts:
         """Bytes of the files, those of compressed ones as they may be unpacked."""
         return sum(size_of(f) for listed in self.files.values() for f in listed)
 
-    def path(self, name: str) -> str:
-        """The path of a text that is to be scored."""
-        source = self.sources[name]
-        assert isinstance(source, str | os.PathLike)
-        return os.fspath(source)
-
-    def reading_of(self, name: str) -> ReadingOptions:
-        """How the files of a text are read, or those of the text to fit on (``fit``)."""
-        return self.reading.named(name)
-
-    def whole(self, fit: TextSource | None, seed: int, reporter: Reporter) -> Texts:
-        """Read the texts into memory, for critics that must see them as a whole."""
-        real, *names = self.sources
-        others = {name: self.sources[name] for name in names}
-        return read_texts(self.sources[real], others, fit, seed, self.reading, reporter, check=False)
-
 
 def size_of(file: InputFile) -> int:
     """Bytes of a file, or what they may be when it is unpacked."""
@@ -159,16 +142,15 @@ def split_texts(path: str, column: str, reading: ReadingOptions) -> tuple[dict[s
     if reading.where is None and sum(map(size_of, files)) > LARGE:
         keeping = replace(reading, keep=(*reading.keep, column))
         values: dict[str | None, None] = {}
-        for file in files:
-            for piece in cut(file, PREVIEW, PART_BYTES, reading.encoding)[1]:
-                values.update(dict.fromkeys(read_part(file, piece, keeping).field(column)))
+        for piece in pieces_of(files, reading, PREVIEW):
+            values.update(dict.fromkeys(piece.read(keeping).field(column)))
         conditions = {value: f"{column}={value}" for value in values if value is not None}
         if None not in values and all(Where(text).equals == (column, value) for value, text in conditions.items()):
             return dict.fromkeys(conditions, path), conditions
     return dict(split_by(path, column, reading=reading)), {}
 
 
-def whole_notes(reference: TextSource, generated: Mapping[str, TextSource], reading: ReadingOptions) -> list[str]:
+def whole_note(large: LargeTexts) -> str:
     """What to say of large texts of models, which are read whole: critics are fitted on them again and again.
 
     Raises
@@ -176,19 +158,16 @@ def whole_notes(reference: TextSource, generated: Mapping[str, TextSource], read
     UsageError
         A text is given as rows.
     """
-    large = large_texts(reference, generated, reading)
-    if large is None:
-        return []
     if large.rows:
         raise UsageError(
             f"{large.rows[min(large.rows)]}: rows were scored by critics that were fitted before, and with "
             f"{arg('against')} critics are fitted on folds of the texts themselves",
             hint="give the texts",
         )
-    return [
+    return (
         f"{size_text(large.size)} of text are read whole with {arg('against')}, not in parts: time and memory grow "
         "with them. A few hundred prompts tell most versions apart; leave the others out if this takes too long."
-    ]
+    )
 
 
 def preview(texts: LargeTexts) -> Texts:
@@ -200,7 +179,7 @@ def preview(texts: LargeTexts) -> Texts:
             few = StoredText(texts.rows[name], name).corpus
             corpora.append(few.subset(np.arange(min(PREVIEW, len(few)))))
         else:
-            corpora.append(read_first(texts.files[name][0], PREVIEW, PART_BYTES, texts.reading_of(name)))
+            corpora.append(read_first(texts.files[name][0], PREVIEW, PART_BYTES, texts.reading.named(name)))
         corpora[-1].name = name
     real, *generated = corpora
     return Texts(real, real, generated, False, [])

@@ -1,33 +1,43 @@
-"""A critic fitted on the real text, and its scores of all texts of a comparison, wherever these come from.
+"""A critic fitted on the real text, its scores of all texts of a comparison, and what it shows beside its verdicts.
 
 Texts in memory are scored here; texts in their files were scored part by part before; where the reference is text of a
-model, critics of folds score it. What follows asks no more which of these it was.
+model, critics of folds score it. What follows asks no more which of these it was. A critic shows evidence, example
+documents, outliers and human text to read beside them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from momus.critic import EvidenceMixin, Note, Pooled
 from momus.critic.hooks import settled, tokenizer_of
+from momus.critic.rows import Summary, take_rows
 from momus.critic.scores import Scores
-from momus.engine.crossfit import CrossScores, cross_scored
+from momus.critic.scoring import pools_rows
+from momus.engine.crossfit import cross_scored
 from momus.engine.reuse import Reuse
 from momus.errors import StoreError
-from momus.joint.axes import axis_of
+from momus.joint.axes import axis_of, distribution, shown_axis
+from momus.numeric.types import Ints
 from momus.processes import return_memory
 from momus.progress import Timed, reporting
+from momus.runs.examples import Example, compared_rows, find_examples, find_outliers, find_references
 from momus.runs.folder import RunFolder
 from momus.runs.kept import write_scores
-from momus.runs.result import Again
+from momus.runs.result import Again, CriticResult
 from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings
+from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from momus.critic import Critic
+    from momus.evidence import Evidence, MarkedDocument
     from momus.joint.axes import AxisRows
 
 
@@ -41,20 +51,18 @@ class Measured:
         Scores of the reference and of each generated text, which are tested.
     again
         What an earlier run did not spare this one.
-    cross
-        What critics of folds give, where the reference is text of a model.
+    shown
+        The scores that evidence is made of.
+    reverse
+        Where the reference is text of a model: its scores under critics fitted on each new text. None elsewhere.
     """
 
     critic: Critic[Any]
     texts: Texts
     scored: list[Scores]
+    shown: list[Scores]
     again: tuple[Again, ...] = ()
-    cross: CrossScores | None = None
-
-    @property
-    def shown(self) -> list[Scores]:
-        """The scores that evidence is made of."""
-        return self.scored if self.cross is None else self.cross.shown
+    reverse: list[Scores] | None = None
 
     @cached_property
     def sampled(self) -> list[Scores]:
@@ -65,12 +73,6 @@ class Measured:
     def axis(self) -> AxisRows | None:
         """Headline rows of these documents."""
         return axis_of(self.critic, self.sampled)
-
-    @property
-    def placed_axis(self) -> AxisRows | None:
-        """Headline rows of all documents, scored in the sample only."""
-        sizes = {s.corpus: len(s) for s in self.scored}
-        return None if self.axis is None else self.axis.placed(self.texts.samples_by_name, sizes)
 
 
 def measured(
@@ -85,27 +87,22 @@ def measured(
     """
     # critics of folds cannot be taken over from an earlier run
     if settings.against:
-        cross = cross_scored(critic, texts, settings, timed, folder)
-        return Measured(critic, texts, cross.scored, cross=cross)
-    measurement = _from_parts(critic, texts, timed) if texts.in_parts else _in_memory(critic, texts, reuse, timed)
+        scored, shown, reverse = cross_scored(critic, texts, settings, timed, folder)
+        return Measured(critic, texts, scored, shown, reverse=reverse)
+    if texts.in_parts:
+        with timed.stage("reading", "scores"):
+            scored = [stored.scores(critic.name) for stored in texts.stored]
+        return_memory()
+        again = texts.again.get(critic.name)
+        measurement = Measured(critic, texts, scored, scored, () if again is None else (again,))
+    else:
+        measurement = _in_memory(critic, texts, reuse, timed)
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
         # otherwise the rows in the folder hold these scores
         if not texts.in_parts:
-            write_scores(measurement.scored[0], folder.critic_folder(critic.name))
+            write_scores(measurement.scored[0], texts.real, folder.critic_folder(critic.name))
     return measurement
-
-
-def _from_parts(critic: Critic[Any], texts: Texts, timed: Timed) -> Measured:
-    """Read the scores of texts that were scored part by part."""
-    before = texts.before.get(critic.name)
-    # raised here, where this critic's outcome is made; the others have gone on
-    if isinstance(before, Exception):
-        raise before
-    with timed.stage("reading", "scores"):
-        scored = [stored.scores(critic.name) for stored in texts.stored]
-    return_memory()
-    return Measured(critic, texts, scored, () if before is None else (before,))
 
 
 def _in_memory(critic: Critic[Any], texts: Texts, reuse: Reuse | None, timed: Timed) -> Measured:
@@ -128,7 +125,7 @@ def _in_memory(critic: Critic[Any], texts: Texts, reuse: Reuse | None, timed: Ti
     for corpus in needed:
         with timed.stage("scoring", corpus.name, len(corpus)) as advance:
             scored.append(critic.score(corpus, progress=advance))
-    return Measured(critic, texts, scored, again)
+    return Measured(critic, texts, scored, scored, again)
 
 
 def fitted(
@@ -173,3 +170,93 @@ def _split_words(critic: Critic[Any], corpora: Sequence[Corpus], timed: Timed) -
     for corpus in corpora:
         with timed.stage("tokenizing", corpus.name):
             corpus.tokens(tokenizer)
+
+
+def with_shown(result: CriticResult, measurement: Measured, settings: Settings, timed: Timed) -> CriticResult:
+    """The result with what its critic shows of each generated text."""
+    critic, axis = measurement.critic, measurement.axis
+    shown = None if axis is None else shown_axis(critic, measurement.sampled, axis)
+    evidence: list[tuple[str, Sequence[Evidence]]] = []
+    outliers: list[MarkedDocument] = []
+    references: list[Example] = []
+    examples: list[Example] = []
+    for k, corpus in enumerate(measurement.texts.generated, 1):
+        with timed.stage("evidence", corpus.name):
+            # outliers below need one text, all the rest compares two
+            if measurement.scored[0].n_scored and measurement.scored[k].n_scored:
+                rows = (
+                    None
+                    if shown is None
+                    else compared_rows(measurement.scored[0], measurement.scored[k], settings.paired)
+                )
+                evidence.append((corpus.name, evidence_of(measurement, k, rows)))
+                if shown is not None:
+                    of_text = [v for v in result.verdicts if v.generated == corpus.name]
+                    examples += examples_of(measurement, k, of_text, shown, settings)
+            oddest = find_outliers(critic, corpus, measurement.scored[k], settings.top)
+            sides, scores = (measurement.texts.analysed[0], corpus), (measurement.sampled[0], measurement.scored[k])
+            references += find_references(critic, sides, scores, oddest)
+            outliers += oddest
+    return replace(
+        result,
+        evidence=evidence,
+        outliers=outliers,
+        odd_real=find_outliers(critic, measurement.texts.real, measurement.scored[0], settings.top),
+        references=references,
+        examples=examples,
+        distribution=None if shown is None else distribution(critic, shown, measurement.texts.real.name),
+    )
+
+
+def examples_of(
+    measurement: Measured, k: int, verdicts: Sequence[Verdict], shown: AxisRows, settings: Settings
+) -> list[Example]:
+    """Documents of a generated text that show what its leading statistic says, where that is a value of documents."""
+    critic, axis = measurement.critic, measurement.axis
+    assert axis is not None
+    real, scores = measurement.sampled[0], measurement.sampled[k]
+    leading = next((v for v in verdicts if v.leads and v.wording.direction), None)
+    # examples show what the first screen says, where documents have values of it
+    by = shown if leading is None else shown_axis(critic, [real, scores], axis, leading.statistic)
+    speaking = next((v for v in verdicts if v.statistic == by.statistic.name), None)
+    higher = speaking is None or (speaking.difference or 0.0) >= 0
+    values = by.values[real.corpus], by.values[scores.corpus]
+    sides = measurement.texts.analysed[0], measurement.texts.analysed[k]
+    return find_examples(critic, sides, (real, scores), compared_rows(real, scores, settings.paired), values, higher)
+
+
+def evidence_of(measurement: Measured, k: int, rows: tuple[Ints, Ints] | None) -> Sequence[Evidence]:
+    """Evidence from the documents of the test, given by row; None: of all scored documents."""
+    if not isinstance(measurement.critic, EvidenceMixin):
+        return []
+    real, generated = (
+        _summary(measurement, side, of_side) for side, of_side in zip((0, k), rows or (None, None), strict=True)
+    )
+    return [] if real is None or generated is None else measurement.critic.evidence(real, generated)
+
+
+def few_notes(measurement: Measured) -> list[Note]:
+    """Say that evidence comes from some of the documents: of texts in their files, where it needs their latents."""
+    limit = measurement.texts.real.readable
+    if limit is None or not isinstance(measurement.critic, EvidenceMixin) or pools_rows(measurement.critic):
+        return []
+    if not any(s.summary is None and s.n_scored > limit for s in measurement.scored):
+        return []
+    return [Note(f"Its evidence is made of at most {limit:,} documents of each text, drawn at random.")]
+
+
+def _summary(measurement: Measured, side: int, rows: Ints | None) -> Summary | None:
+    """The summary of the documents of a text in these rows; None: of all.
+
+    A summary that pools the rows of documents is made from these; others need the latents, and these another scoring.
+    """
+    critic, scores = measurement.critic, measurement.shown[side]
+    # as many rows as scored documents are all of them
+    if scores.summary is not None and (rows is None or len(rows) == scores.n_scored):
+        return scores.summary
+    rows = np.flatnonzero(scores.scored) if rows is None else rows
+    if isinstance(critic, EvidenceMixin) and type(critic).summarize is EvidenceMixin.summarize:
+        return Pooled.of_rows({key: take_rows(table, rows) for key, table in scores.rows.items()}, len(rows))
+    corpus = (measurement.texts.real, *measurement.texts.generated)[side]
+    # canonical order is that of hashes, so the first documents are drawn at random
+    return critic.score(corpus.take(rows[: corpus.readable])).summary

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.against.unchanged import unchanged_answers
-from momus.checks.layout import KINDS, layout_sentence
+from momus.against.versions import unchanged_answers
+from momus.checks.languages import KINDS, layout_sentence
 from momus.critic.source import source_digest
 from momus.critic.splitting import icu_of
 from momus.files import plain
@@ -81,6 +81,9 @@ def _described(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:
     # halves of a split text were read from one file, which only the whole knows
     whole = texts.whole if role != "generated" and texts.whole is not None else corpus
     stored = next((s for s in texts.stored if s.name == corpus.name), None)
+    place = Path() if stored is None else stored.folder.path
+    # relative, so that a run folder may be moved
+    rows = f"{ROWS}/{place.name}" if place.parent.name == ROWS else str(place)
     return {
         "name": corpus.name,
         "role": role,
@@ -90,20 +93,8 @@ def _described(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:
         "groups": len({*corpus.groups} - {None}),
         "prompts": len({*corpus.prompts} - {None}),
         **({} if whole.origin is None else {"origin": asdict(whole.origin)}),
-        **({} if stored is None else {"rows": _rows_of(stored.folder.path)}),
+        **({} if stored is None else {"rows": rows}),
     }
-
-
-def _rows_of(path: Path) -> str:
-    """The folder of the rows of a text, as seen from the run folder if they are in it."""
-    # relative, so that a run folder may be moved
-    return f"{ROWS}/{path.name}" if path.parent.name == ROWS else str(path)
-
-
-def _fitted_on(fitted: Mapping[str, Any]) -> dict[str, Any]:
-    """The text that critics were fitted on earlier, of which they keep the size and the fingerprint."""
-    content = {"documents": int(fitted["documents"]), "fingerprint": fitted["fingerprint"]}
-    return {"name": "fit", "role": "fit", **content, "characters": 0, "groups": 0, "prompts": 0}
 
 
 def _layout(comparison: Results, texts: Texts, critics: Sequence[Critic[Any]]) -> str:
@@ -116,14 +107,6 @@ def _layout(comparison: Results, texts: Texts, critics: Sequence[Critic[Any]]) -
     return layout_sentence(layouts, axes) if len(layouts) == len(names) else ""
 
 
-def _unchanged(texts: Texts, settings: Settings) -> list[dict[str, Any]]:
-    """Which versions left answers of the reference as they were; texts that stay in their files are not looked at."""
-    if not settings.against or texts.in_parts:
-        return []
-    unchanged = (unchanged_answers(texts.real, corpus) for corpus in texts.generated)
-    return [plain(asdict(u)) for u in unchanged if u is not None]
-
-
 def signature_of(
     comparison: Results,
     texts: Texts,
@@ -133,7 +116,15 @@ def signature_of(
     started: datetime,
 ) -> dict[str, Any]:
     """The provenance of a run, as ``run.json`` holds it."""
-    fitting = _fitted_on(comparison.results[0].fitted_on) if not len(texts.fit) else _described(texts, texts.fit, "fit")
+    if len(texts.fit):
+        fitting = _described(texts, texts.fit, "fit")
+    else:  # critics were fitted earlier, and keep the size and the fingerprint of the text
+        fitted = comparison.results[0].fitted_on
+        fitting = {"name": "fit", "role": "fit", "characters": 0, "groups": 0, "prompts": 0}
+        fitting |= {"documents": int(fitted["documents"]), "fingerprint": fitted["fingerprint"]}
+    # texts that stay in their files are not looked at
+    looked_at = texts.generated if settings.against and not texts.in_parts else []
+    unchanged = [unchanged_answers(texts.real, corpus) for corpus in looked_at]
     sources = {c.name: source_digest(c) for c in critics}
     corpora = [(texts.real, "real"), *((c, "generated") for c in texts.generated)]
     return {
@@ -149,7 +140,7 @@ def signature_of(
         ],
         "corpora": [fitting, *(_described(texts, c, role) for c, role in corpora)],
         "checks": [c.summary() for c in texts.checks],
-        "unchanged": _unchanged(texts, settings),
+        "unchanged": [plain(asdict(u)) for u in unchanged if u is not None],
         "layout": _layout(comparison, texts, critics),
         "languages": [
             {**asdict(text), "differs": text.differs(texts.languages[texts.real.name])}

@@ -1,26 +1,146 @@
-"""What a comparison is asked to do, checked before anything is read."""
+"""What a comparison is asked to do, checked before anything is read; labels become critics without code.
+
+Documents that are broken can be set aside: the comparison then speaks of the others alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from momus.arguments import arg
-from momus.engine.labels import Label, labels_of, reading_labels
+from momus.critic.hooks import with_needs
+from momus.critic.registry import make_critics
+from momus.critic.rows import Rows
+from momus.engine.chosen import Chosen
 from momus.errors import UsageError
+from momus.files import file_digest
+from momus.numeric.types import Bools
 from momus.ownership import check_place
 from momus.parameters import exclude, need
 from momus.progress import Reporter
-from momus.reading import ReadingOptions, TextSource
+from momus.reading import ReadingOptions, TextSource, as_corpus
+from momus.reading.labels import GOLD, label_file
 from momus.runs.text_checks import check_named
+from momus.text.counting import counted
 from momus.verdicts.band import check_register
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.verdict import check_delta
 
 if TYPE_CHECKING:
     from momus.critic import Critic
+
+PREFIX = "label-"
+"""How the names of critics of labels begin."""
+Labels = str | os.PathLike[str] | Sequence[str] | Mapping[str, str | os.PathLike[str] | None] | None
+"""A file of labels, fields of the records, or files and fields (None) by name; a type may follow a name."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """One label of each document.
+
+    Attributes
+    ----------
+    name
+        Of the label; that of its critic begins with `PREFIX`.
+    kind
+        Type that the user names; empty: as the values tell.
+    path
+        The file of the labels; empty: the records hold them.
+    gold
+        The file of true labels of some documents; empty: there is none.
+
+    >>> Label("tone").critic
+    'label-tone'
+    """
+
+    name: str
+    kind: str = ""
+    path: str = ""
+    gold: str = ""
+
+    @property
+    def critic(self) -> str:
+        """Name of its critic."""
+        return f"{PREFIX}{self.name}"
+
+
+def labels_of(labels: Labels) -> tuple[Label, ...]:
+    """Labels as `momus.compare` takes them.
+
+    Raises
+    ------
+    UsageError
+        They are of another kind, or two have one name.
+    ReadingError
+        A file cannot be read.
+
+    >>> labels_of(["tone", "score:number"])
+    (Label(name='tone', kind='', path='', gold=''), Label(name='score', kind='number', path='', gold=''))
+    >>> labels_of({"tone": "judge.jsonl", "topic": None, "tone.gold": "people.jsonl"})[0]
+    Label(name='tone', kind='', path='judge.jsonl', gold='people.jsonl')
+    """
+    entries = tuple(_labels(labels))
+    gold = {label.name.removesuffix(GOLD): label.path for label in entries if label.path and label.name.endswith(GOLD)}
+    entries = tuple(replace(e, gold=gold.pop(e.name, "")) for e in entries if not (e.path and e.name.endswith(GOLD)))
+    if gold:
+        raise UsageError(f"true labels are of {next(iter(gold))!r:.60}, which is no label", hint="name the label, too")
+    names = [label.name for label in entries]
+    for name in names:
+        if not name or names.count(name) > 1:
+            what = "a label has no name" if not name else f"two labels are called {name!r:.60}"
+            raise UsageError(what, hint="name each once, such as tone, tone:sequence or tone=tone.jsonl")
+    return entries
+
+
+def _labels(labels: Labels) -> Iterator[Label]:
+    if labels is None:
+        return
+    if isinstance(labels, str | os.PathLike):
+        file = label_file(labels)
+        yield from (Label(name, path=file.path) for name in file.fields)
+        return
+    items = labels.items() if isinstance(labels, Mapping) else ((name, None) for name in labels)
+    for name, path in items:
+        if not isinstance(name, str) or not isinstance(path, str | os.PathLike | None):
+            raise UsageError(
+                f"labels hold {name!r:.60}, expected names of fields, or files by name",
+                hint='labels=["tone"], labels={"tone": "tone.jsonl"} or labels="labels.jsonl"',
+            )
+        field, _, kind = name.partition(":")
+        yield Label(field, kind, "" if path is None else os.fspath(path))
+
+
+def reading_labels(reading: ReadingOptions, labels: Sequence[Label]) -> ReadingOptions:
+    """How to read texts with the labels that files hold; parts that were scored with others are scored again."""
+    held = [label for label in labels if label.path]
+    for label in held:
+        label_file(label.path).field(label.name)  # what is wrong with a file is told before texts are read
+    pairs = [(label.name, label.path) for label in held]
+    # after the labels that they correct
+    pairs += [(label.name + GOLD, label.gold) for label in labels if label.gold]
+    files = tuple(f"{name}={path}" for name, path in pairs)
+    digests = tuple(file_digest(Path(path)) for _, path in pairs)
+    return replace(reading, labels=files, label_digests=digests) if files else reading
+
+
+def with_labels(selection: Chosen, labels: Sequence[Label], config: Mapping[str, dict[str, Any]]) -> Chosen:
+    """The critics of a run after those of its labels, which must run: what is wrong with a label is told at once."""
+    present = {critic.name for critic in selection.critics}
+    wanted = [label for label in labels if label.critic not in present]
+    typed: dict[str, dict[str, Any]] = {
+        label.critic: {"kind": label.kind, "gold": bool(label.gold)} for label in labels if label.kind or label.gold
+    }
+    tables = {label.critic: {**config.get(label.critic, {}), **typed.get(label.critic, {})} for label in wanted}
+    critics = [*make_critics([label.critic for label in wanted], tables), *selection.critics]
+    return replace(selection, critics=critics, asked=frozenset(label.critic for label in labels))
+
 
 Critics = Sequence["str | Critic[Any]"] | None
 
@@ -99,7 +219,9 @@ def requested(
         An argument is missing, of another type, out of range, or excluded by another.
     """
     if against is not None:
-        options = {**options, "against": _one_name(against)}
+        if not isinstance(against, Mapping) or len(against) != 1:
+            raise UsageError("against takes one text by name", hint='against={"old": texts}')
+        options = {**options, "against": next(iter(against))}
     settings = with_options(settings, options)
     check_out(more["out"], overwrite=more["overwrite"], resume=more["resume"])
     _check_chain(settings, generated, has_reference=against is not None)
@@ -144,14 +266,48 @@ def _check_chain(settings: Settings, generated: Mapping[str, TextSource] | None,
         )
 
 
-def _one_name(against: Mapping[str, TextSource]) -> str:
-    """The name of the reference.
+CRITIC = "faults"
+"""The critic that says what is broken; the rows of a fault have its name."""
+
+
+def set_aside(request: Request, reporter: Reporter) -> tuple[Request, list[str]]:
+    """The request with its texts read, less documents with these faults on either side; and how many were left out.
 
     Raises
     ------
     UsageError
-        There is not exactly one.
+        There is no such fault, or it leaves no document of a text.
     """
-    if not isinstance(against, Mapping) or len(against) != 1:
-        raise UsageError("against takes one text by name", hint='against={"old": texts}')
-    return next(iter(against))
+    (critic,) = make_critics([CRITIC], {})
+    reading = with_needs(request.reading, [critic])
+    reference = request.settings.against or "real"
+    sources = {reference: request.reference, **request.generated}
+    if request.fit is not None:
+        sources["fit"] = request.fit
+    texts = {name: as_corpus(source, name, reading, reporter) for name, source in sources.items()}
+    critic.fit(texts.get("fit", texts[reference]))
+    notes, kept = [], {}
+    for name, corpus in texts.items():
+        rows = critic.score(corpus).rows
+        having = {fault: _broken(rows, fault) for fault in request.settings.without}
+        flagged = [fault for fault, documents in having.items() if documents.any()]
+        broken = np.logical_or.reduce(list(having.values()))
+        if broken.all():
+            raise UsageError(
+                f"every document of {name!r} is set aside ({', '.join(flagged)})", hint=f"leave out {arg('without')}"
+            )
+        kept[name] = corpus if not broken.any() else corpus.take(np.flatnonzero(~broken)).read_as(corpus)
+        if broken.any():
+            of = f"{int(broken.sum()):,} of {counted(len(corpus), 'document')} of {corpus.name!r}"
+            notes.append(f"Set aside: {of} ({', '.join(flagged)}).")
+    fit = kept.pop("fit", None)
+    return replace(request, reference=kept.pop(reference), generated=dict(kept), fit=fit), notes
+
+
+def _broken(rows: Mapping[str, Rows], fault: str) -> Bools:
+    """Which documents have a fault."""
+    table = rows.get(fault.replace("-", "_"))
+    if table is None or fault == "faulty":
+        known = ", ".join(key.replace("_", "-") for key in rows if key != "faulty")
+        raise UsageError(f"there is no fault {fault!r}", hint=f"name some of {known}")
+    return np.asarray(np.asarray(table)[:, 0] > 0)

@@ -7,8 +7,7 @@ An interrupted run keeps whole results (`kept_outcome`); another run lends fitte
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
-from functools import cached_property
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ from momus.files import content_digest, plain
 from momus.outputs import copy_folder
 from momus.rows.folder import RowFolder
 from momus.runs.folder import RunFolder
-from momus.runs.kept import KeptTexts, read_kept_texts, read_scores
+from momus.runs.kept import read_scores
 from momus.runs.manifest import ROWS
 from momus.runs.result import Again, Outcome
 from momus.runs.texts import Texts
@@ -167,11 +166,6 @@ class Reuse:
         self.folder = RunFolder(run)
         self.signature = self.folder.read_run()
 
-    @cached_property
-    def texts(self) -> KeptTexts:
-        """Ids, prompts, groups and digests of the texts of the earlier run."""
-        return read_kept_texts(self.folder.path)
-
     def check_split(self, has_fit: bool) -> None:
         """Raise `UsageError` if the earlier run had a text to fit on and this one would split its real text instead."""
         if not has_fit and not self.signature.get("split"):
@@ -209,16 +203,10 @@ class Reuse:
         StoreError
             They are damaged.
         """
-        if self.texts.ordered.get("real") != texts.by_document.real.unsorted.identity:
-            return None
         # another version of ICU splits the same text into other words
         if self.signature.get("icu") != icu_of([texts.fit, texts.real, *texts.generated]).get("icu"):
             return None
-        scores = read_scores(self.folder.critic_folder(critic.name))
-        # rows are matched by position from here on
-        if scores is None or scores.critic != critic.name or list(scores.ids) != texts.real.ids:
-            return None
-        return replace(scores, corpus=texts.real.name)
+        return read_scores(self.folder.critic_folder(critic.name), texts.real)
 
     def lend_parts(self, out: Path) -> None:
         """Link the scored parts of the real text to a folder, in which those of other texts or critics are replaced."""
@@ -241,11 +229,8 @@ class Reuse:
         if content["params"] != params:
             names = sorted(k for k in {*params, *content["params"]} if params.get(k) != content["params"].get(k))
             return f"its parameters differ from {self.folder.path} in {', '.join(names)}"
-        if fitted_on.get("fingerprint") != documents_to_fit(critic, texts.fit)[0].fingerprint:
-            return f"{self.folder.path} fitted it on another text"
+        if fitted_on.get("identity") != documents_to_fit(critic, texts.fit)[0].identity:
+            return f"{self.folder.path} fitted it on another text, or one with other titles or ids"
         if fitted_on.get("tokenizer") != splitting_of(tokenizer_of(critic), texts.fit).get("tokenizer"):
             return f"{self.folder.path} fitted it on words of another version of ICU"
-        # last, as the fingerprint above ignores what only some critics read
-        if self.texts.ordered.get("fit") != texts.by_document.fit.unsorted.identity:
-            return f"titles, ids or order of the text to fit on differ from {self.folder.path}"
         return ""

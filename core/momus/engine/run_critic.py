@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from momus.against.bands import OwnBands
+from momus.against.units import OwnBands
 from momus.checks.notes import group_notes
 from momus.critic.base import notes_of
 from momus.critic.hooks import AdvancedMixin, device_of, moved, settled
@@ -20,9 +20,8 @@ from momus.critic.scores import Scores
 from momus.critic.splitting import usable_documents
 from momus.engine.crossfit import versions_of
 from momus.engine.large import scored_by_parts
-from momus.engine.measured import Measured, measured
+from momus.engine.measured import Measured, few_notes, measured, with_shown
 from momus.engine.reuse import Reuse, critic_signature, kept_outcome
-from momus.engine.showing import few_notes, with_shown
 from momus.errors import FittingError
 from momus.estimator import clone, json_params
 from momus.joint.partners import wins_of
@@ -31,8 +30,8 @@ from momus.joint.slices import codes_of
 from momus.processes import return_memory
 from momus.progress import Timed
 from momus.runs.folder import RunFolder
-from momus.runs.orders import order_notes
 from momus.runs.result import Again, CriticResult, Outcome, count_unscored
+from momus.runs.text_checks import order_notes
 from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
 from momus.verdicts.band import HumanBands
@@ -133,8 +132,8 @@ def verdicts_of(measurement: Measured, work: Work, timed: Timed) -> list[Verdict
     real, *others = measurement.scored  # the reference first
     # one object for all generated texts, as each spread is estimated once
     bands = HumanBands(real.scored_groups, work.settings.seed)
-    if measurement.cross is not None:
-        bands = OwnBands.of_scores(real, work.settings.seed)
+    if measurement.reverse is not None:
+        bands = OwnBands(real.scored_groups, work.settings.seed, prompts=real.scored_prompts)
     verdicts = []
     for scores in others:
         with timed.stage("testing", scores.corpus):
@@ -180,7 +179,9 @@ def described(measurement: Measured, settings: Settings, axes: int) -> CriticRes
             *order_notes(texts, critic),
             *group_notes(critic, sampled, texts.checks, axes),
         ],
-        versions=None if measurement.cross is None else versions_of(critic, texts, measurement.cross, settings),
+        versions=None
+        if measurement.reverse is None
+        else versions_of(critic, texts, measurement.scored, measurement.reverse, settings),
     )
 
 
@@ -191,7 +192,7 @@ def with_spread(result: CriticResult, measurement: Measured, settings: Settings,
     others that are fitted on the same text from other starts, which takes texts in memory.
     """
     critic = measurement.critic
-    restarts = 0 if measurement.texts.in_parts or measurement.cross is not None else critic.reporting.restarts
+    restarts = 0 if measurement.texts.in_parts or measurement.reverse is not None else critic.reporting.restarts
     if not (settings.refits or restarts):
         return result
     spread: dict[tuple[str, str], list[float]] = {}
@@ -244,7 +245,9 @@ def written(result: CriticResult, measurement: Measured, folder: RunFolder | Non
     in_order = list(zip(measurement.scored, (measurement.texts.real, *measurement.texts.generated), strict=True))
     if folder is not None:
         tables = (s.table() for scores, corpus in in_order for s in as_given(scores, corpus, WRITTEN))
-        folder.keep(result, tables, measurement.placed_axis)
+        axis, sizes = measurement.axis, {s.corpus: len(s) for s in measurement.scored}
+        # of all documents, scored in the sample only
+        folder.keep(result, tables, None if axis is None else axis.placed(measurement.texts.samples_by_name, sizes))
         if measurement.texts.in_parts:
             return Outcome(result, axis=measurement.axis)
     return Outcome(result, [next(as_given(*pair)) for pair in in_order], axis=measurement.axis)

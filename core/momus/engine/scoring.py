@@ -18,11 +18,8 @@ from momus.critic.effects import is_trusted
 from momus.critic.hooks import DeviceMixin, with_needs
 from momus.critic.registry import critic_class, load_critic, located
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME, read_critic_json
-from momus.critic.source import class_digest
 from momus.critic.splitting import other_splitting
-from momus.engine.folders import CriticFolders
-from momus.engine.interface import Done, Engine, Job, done_of
-from momus.engine.worker import LocalEngine
+from momus.engine.worker import CriticFolders, Done, Engine, Job, LocalEngine, done_of
 from momus.errors import StoreError, UsageError
 from momus.numeric.devices import resolve_device
 from momus.outputs import make_folder, write_bytes, writing
@@ -33,29 +30,10 @@ from momus.progress import stage
 from momus.reading import ReadingOptions
 from momus.reading.parts import InputFile, list_inputs
 from momus.rows.folder import ROOM, RowFolder
-from momus.rows.plan import Plan, critic_digest, differences, make_plan
+from momus.rows.plan import PART_DOCUMENTS, Plan, critic_digest, differences, make_plan
 from momus.text.documents import LeftOut
 
 LOCAL = "local"
-
-
-def engine_of(name: str, address: str | None) -> Callable[[Job, int], Engine]:
-    """What makes an engine, by its name.
-
-    Raises
-    ------
-    UsageError
-        An address is given to the engine of this machine.
-    PluginError
-        There is no such engine.
-    MissingExtraError
-        It needs packages that are not installed.
-    """
-    need("engine", name != LOCAL, address=address)
-    return LocalEngine if name == LOCAL else partial(load_plugin(ADAPTERS, f"engine.{name}"), address=address)
-
-
-PART_DOCUMENTS = 10_000
 
 
 class OtherPlanError(StoreError):
@@ -118,7 +96,7 @@ class ScoringRun:
 
 
 def score_parts(
-    critics: Sequence[str | Path],
+    critics: Sequence[str | Path] | CriticFolders,
     texts: Sequence[str | Path],
     out: str | Path,
     *,
@@ -171,13 +149,16 @@ def score_parts(
         A critic or a text cannot be read.
     """
     exclude(resume=resume, overwrite=overwrite)
-    make_engine = engine_of(engine, address)
-    check_no_input(Path(out), [*critics, *texts])
+    need("engine", engine != LOCAL, address=address)
+    make_engine: Callable[[Job, int], Engine] = LocalEngine
+    if engine != LOCAL:
+        make_engine = partial(load_plugin(ADAPTERS, f"engine.{engine}"), address=address)
     if not 0 <= rank < world:
         raise UsageError(f"rank {rank} of {world}", hint=f"ranks count from 0 to one less than {arg('world')}")
     if workers < 1 or (part_size is not None and part_size < 1):
         raise UsageError("workers and documents per part are at least 1")
-    folders = CriticFolders.of(critics)
+    folders = critics if isinstance(critics, CriticFolders) else CriticFolders.of(critics)
+    check_no_input(Path(out), [*folders.paths.values(), *texts])
     reading = with_needs(reading, map(critic_class, folders.paths))
     inputs, left_out = list_inputs([str(t) for t in texts], reading)
     folder = RowFolder(out)
@@ -186,8 +167,9 @@ def score_parts(
         begun = replace or not folder.manifest.exists()
         plan, notes = _settled(folder, folders, inputs, reading, part_size, resume or world > 1, replace, world == 1)
         mine = [i for i in range(len(plan)) if i % world == rank]
-        if not begun:
-            _check_inputs(folder, plan, mine)
+        for file, part in [] if begun else map(plan.piece, mine):
+            if file.has_changed(part):  # since the plan was made: size and time do not show it
+                raise OtherPlanError(folder, f"the content of {file.path}")
         run = ScoringRun(folder.path, mine, left_out=left_out, notes=notes, failed=folders.failed)
         # a rank of several replaces its own parts one by one, and deletes nothing
         again = replace and world > 1
@@ -195,7 +177,8 @@ def score_parts(
         run.done = [done_of(record) for record in records.values() if record is not None]
         run.kept = len(run.done)
         for name in folders.paths:
-            words = _split_otherwise(folder.critic(name))
+            has_tokens = "tokenizer" in read_critic_json(folder.critic(name))["state"].get("fitted_on_", {})
+            words = other_splitting(load_critic(folder.critic(name))) if has_tokens else ""
             run.notes += [f"Critic {name!r}: {words}"] if words else []
         waiting = [i for i, record in records.items() if record is None]
         if waiting:
@@ -258,13 +241,12 @@ def _settled(
             notes.append(
                 f"{folder.manifest} was damaged and is written again; parts that belong to the same plan are kept."
             )
-        else:
-            critics.leave_out(earlier.left_out)
+        else:  # one whose code has changed since is tried again
+            same = {name for name, source in critics.sources().items() if earlier.sources.get(name) == source}
+            critics.leave_out({name: why for name, why in earlier.left_out.items() if name in same})
     digests = {name: critic_digest(path) for name, path in critics.paths.items()}
     documents = part_size or (PART_DOCUMENTS if earlier is None else earlier.documents)
-    params = {name: read_critic_json(path)["params"] for name, path in critics.paths.items()}
-    sources = {name: class_digest(critic_class(name), values) for name, values in params.items()}
-    plan = make_plan(digests, sources, inputs, reading, documents, earlier, critics.failed)
+    plan = make_plan(digests, critics.sources(), inputs, reading, documents, earlier, critics.failed)
     if earlier is not None:
         changed = differences(earlier, plan)
         if changed or earlier.digest != plan.digest:
@@ -274,27 +256,6 @@ def _settled(
     if earlier is None or earlier != plan:  # also where only times of files differ
         plan.write(folder.manifest)
     return plan, notes
-
-
-def _check_inputs(folder: RowFolder, plan: Plan, parts: Sequence[int]) -> None:
-    """Check that parts of files still hold what they held when the plan was made: size and time do not show it.
-
-    Raises
-    ------
-    OtherPlanError
-        A file holds another text.
-    """
-    for number in parts:
-        planned, part = plan.part(number)
-        if planned.file.has_changed(part):
-            raise OtherPlanError(folder, f"the content of {planned.file.path}")
-
-
-def _split_otherwise(folder: Path) -> str:
-    """How the words of a fitted critic differ from those that text is split into now; empty without a difference."""
-    if "tokenizer" not in read_critic_json(folder)["state"].get("fitted_on_", {}):
-        return ""
-    return other_splitting(load_critic(folder))
 
 
 def _copy_critic(source: Path, target: Path, digest: str) -> None:

@@ -1,28 +1,35 @@
-"""Parts scored one after the other by fitted critics in memory: in this process, or in some that may be killed."""
+"""What scores texts part by part: fitted critics from folders, and engines that give them to processes.
+
+Of the critics of a run, some may fail. Here a part is scored by critics in memory: in this process, or in some that may
+be killed.
+"""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow.parquet as pq
 
 from momus.arguments import arg
-from momus.critic import Critic
+from momus.critic import Critic, RunningTextCritic
+from momus.critic.fitted import Source
 from momus.critic.hooks import moved, overlap, scored_units
-from momus.critic.registry import load_critic, named
+from momus.critic.registry import critic_class, load_critic, named
+from momus.critic.saved import JSON_NAME, read_critic_json
 from momus.critic.scores import AGGREGATED, Scores
 from momus.critic.scoring import pools_rows, projected, score
-from momus.engine.interface import Done, Job, done_of
-from momus.errors import StoreError
+from momus.critic.source import class_digest
+from momus.errors import MissingExtraError, MomusError, PluginError, UsageError
 from momus.numeric.types import Ints
 from momus.outputs import make_folder, write_bytes, writing
-from momus.processes import TRIES, KilledError, outcomes_of, return_memory
-from momus.reading.parts import read_part
+from momus.processes import outcomes_of, return_memory
 from momus.rows.folder import ROOM, RowFolder, write_record
 from momus.rows.packing import pack, rows_to_json, summary_to_json
 from momus.rows.plan import Plan
@@ -31,6 +38,76 @@ from momus.text.sketches import TextSketch, sample_size
 
 KEPT = 5
 """Documents that are oddest under a critic which a part keeps, so that the files are not read again for them."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a process needs to score parts.
+
+    Attributes
+    ----------
+    folder
+        The folder of parts, which holds manifest and critics.
+    device
+        Where critics compute that use a device.
+    trusted
+        Names of critics that may use adapters.
+    located
+        Where the classes are of critics that are not registered, see `momus.critic.registry.named`.
+    """
+
+    folder: Path
+    device: str = "cpu"
+    trusted: tuple[str, ...] = ()
+    located: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished part.
+
+    Attributes
+    ----------
+    part, documents
+        Its number, and how many documents it has.
+    unscored
+        How many of these a critic could not score, by critic and reason.
+    nats, steps
+        By critic, total Latent NLL and total scored steps of the documents that it scored.
+    fitted_on
+        By critic, how many of the documents it was fitted on.
+    """
+
+    part: int
+    documents: int
+    unscored: dict[str, dict[str, int]]
+    nats: dict[str, float]
+    steps: dict[str, int]
+    fitted_on: dict[str, int]
+
+
+class Engine(Protocol):
+    """Scores parts somewhere; a part whose process ends early is begun again."""
+
+    def run(self, parts: Sequence[int]) -> Iterator[Done]:
+        """Score parts, and yield each when it is finished, in any order.
+
+        Raises
+        ------
+        MomusError
+            A part cannot be scored, or nothing can run.
+        """
+        ...
+
+
+def done_of(record: dict[str, Any]) -> Done:
+    """What the record of a part says of it."""
+    critics = record["critics"]
+    return Done(
+        int(record["number"]),
+        int(record["documents"]),
+        *({name: c[key] for name, c in critics.items()} for key in ("unscored", "nats", "steps", "fitted_on")),
+    )
 
 
 class PartScorer:
@@ -61,9 +138,7 @@ class PartScorer:
         MomusError
             The part cannot be read or scored, or the disk is full.
         """
-        planned, part = self.plan.part(number)
-        first = part is None or part.before == 0
-        corpus = read_part(planned.file, part, self.plan.reading, check=first)
+        corpus = self.plan.piece(number).read(self.plan.reading)
         scored = {critic.name: score(critic, scored_units(critic, corpus), summarize=False) for critic in self.critics}
         rows = io.BytesIO()
         table = pack(corpus, scored, TextSketch.of(corpus, sample_size(len(self.plan))))
@@ -115,26 +190,105 @@ class LocalEngine:
         self.job, self.workers = job, workers
 
     def run(self, parts: Sequence[int]) -> Iterator[Done]:
-        """Yield finished parts; see `momus.engine.interface.Engine`."""
-        if self.workers == 1 or len(parts) < 2:
-            yield from map(PartScorer(self.job).score, parts)
-            return
+        """Yield finished parts; see `Engine`."""
+        hint = f"use fewer processes or {arg('part_size')}; finished parts stay to be resumed"
+        yield from outcomes_of(self.workers, parts, hint, _scoring, self.job)
+
+
+def _scoring(job: Job) -> Callable[[int], Done]:
+    return PartScorer(job).score
+
+
+@dataclass
+class CriticFolders:
+    """Folders of fitted critics, by name.
+
+    Attributes
+    ----------
+    paths
+        The folder of each critic.
+    named
+        Critics whose own folder was given; the others lie in the folder of a run, or of several critics.
+    failed
+        Why critics that were not named are left out.
+    """
+
+    paths: dict[str, Path] = field(default_factory=dict)
+    named: set[str] = field(default_factory=set)
+    failed: dict[str, str] = field(default_factory=dict)
+    _sources: dict[str, Source] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, places: Sequence[str | Path]) -> CriticFolders:
+        """Find the critics in folders; a run folder, or one of several critics, stands for all of documents in it.
+
+        Raises
+        ------
+        StoreError
+            A folder holds no fitted critic.
+        UsageError
+            Two folders hold critics of one name, or a critic that was named reads running text.
+        MomusError
+            The class of a critic cannot be imported, and it was named or is the only one.
+        """
+        folders = cls()
+        for path in map(Path, places):
+            inner = sorted(p.parent for place in ("*", "critics/*") for p in path.glob(f"{place}/{JSON_NAME}"))
+            for folder in inner or [path]:
+                name = str(read_critic_json(folder)["critic"])
+                if name in folders.paths:
+                    raise UsageError(
+                        f"two critics {name!r}: {folders.paths[name]} and {folder}",
+                        hint="score with one of them at a time",
+                    )
+                folders.paths[name] = folder
+                folders.named |= set() if inner else {name}
+        folders._check_classes()
+        return folders
+
+    def sources(self) -> dict[str, Source]:
+        """Digests of the code of all critics, those that were left out included."""
+        for name in self.paths.keys() - self._sources.keys():
+            self._sources[name] = class_digest(critic_class(name), read_critic_json(self.paths[name])["params"])
+        return dict(sorted(self._sources.items()))
+
+    def _check_classes(self) -> None:
+        running = []
+        for name in list(self.paths):
+            with self.leaving_out(name):
+                running += [name] if issubclass(critic_class(name), RunningTextCritic) else []
+        if running and (len(running) == len(self.paths) or self.named & {*running}):
+            raise UsageError(
+                f"{', '.join(running)}: critics of running text read what documents follow each other, across parts",
+                hint="compare their texts with `momus compare`",
+            )
+        for name in running:
+            del self.paths[name]
+
+    @contextmanager
+    def leaving_out(self, name: str = "") -> Iterator[None]:
+        """Leave out a critic that fails within the context, unless it was named or is the last one.
+
+        Parameters
+        ----------
+        name
+            The critic that is loaded or scores; empty: the one whose code raised the error.
+
+        Raises
+        ------
+        MomusError
+            The failure of a critic that was named or is the last one, and any that is not a critic's.
+        """
         try:
-            yield from outcomes_of(min(self.workers, len(parts)), _score, parts, _begin, self.job)
-        except KilledError as error:
-            raise StoreError(
-                f"part {error.task}: its process was killed {TRIES} times, perhaps for its memory",
-                hint=f"use fewer processes or {arg('part_size')}; finished parts stay to be resumed",
-            ) from error
+            yield
+        except MomusError as error:
+            culprit = error.critic or (name if isinstance(error, PluginError | MissingExtraError) else "")
+            if culprit not in self.paths or culprit in self.named or len(self.paths) == 1:
+                raise
+            self.leave_out({culprit: error.message})
 
-
-_SCORER: list[PartScorer] = []
-"""The scorer of a worker process, set once by `_begin`."""
-
-
-def _begin(job: Job) -> None:
-    _SCORER[:] = [PartScorer(job)]
-
-
-def _score(part: int) -> Done:
-    return _SCORER[0].score(part)
+    def leave_out(self, reasons: Mapping[str, str]) -> None:
+        """Leave out critics that were not named, for reasons that are known."""
+        for name in {*reasons} & {*self.paths} - self.named:
+            self.failed[name] = reasons[name]
+            del self.paths[name]

@@ -3,70 +3,68 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.history.change import Gap, reaches
 from momus.history.kept import KeptRun, incomparable
 from momus.history.moves import AxisChange, CorpusDiff, moves_of
-from momus.history.rules import EVERY, NOT_BEYOND, NOT_BEYOND_ITSELF, Limit, Rules, limit_of, required_of
+from momus.history.rules import (
+    EVERY,
+    NOT_BEYOND,
+    NOT_BEYOND_ITSELF,
+    Check,
+    Limit,
+    Rule,
+    Rules,
+    Status,
+    limit_of,
+    required_of,
+)
 from momus.joint.slices import FEWEST, Slice, Slices, normal, reach
 from momus.verdicts.statistics import UNSCORED
 from momus.verdicts.verdict import Verdict
 
-Rule = Literal["max", "max-worse", "require"]
-Status = Literal["passed", "failed", "not decided", "not checked"]
 BEYOND = "beyond human variation"
 
 
+Decided = tuple[list[Check], float]
+"""Checks of one family, and the smallest adjusted p of a broken limit; 1 without any."""
+
+
 @dataclass(frozen=True)
-class Check:
-    """One rule on one axis of one generated corpus.
+class _Limited:
+    """A rule on one row, with what its interval is made of, or why there is none.
 
     Attributes
     ----------
-    rule, text
-        Kind of the rule, and the rule as it is written (``max sections=0.2``).
-    corpus, critic, axis
-        What it was applied to.
-    value, low, high, limit
-        Distance (``max``, ``require``) or change in distance (``max-worse``), its interval, and the limit; None where
-        they do not exist.
-    bands
-        Whether these are in human bands; otherwise in units of the effect.
-    statistic
-        The statistic whose difference is limited, in its own unit; empty for distances.
-    status
-        A rule that cannot be decided fails the gate. One for all axes is *not checked* on an axis that these texts have
-        nothing to be tested by, which does not fail.
-    reason
-        Why it is not decided, or not checked.
+    chosen_of
+        Of how many statistics of the axis the row was chosen.
+    fails
+        Whether the gate fails if there is no interval.
     """
 
     rule: Rule
     text: str
-    corpus: str
-    critic: str
-    axis: str
-    status: Status
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    limit: float | None = None
-    bands: bool = True
-    reason: str = ""
-    statistic: str = ""
+    row: Verdict
+    limit: Limit
+    gap: Gap | str
+    chosen_of: int = 1
+    fails: bool = True
 
-
-@dataclass(frozen=True)
-class Decided:
-    """Checks of one family, and the smallest adjusted p of a broken limit."""
-
-    checks: tuple[Check, ...]
-    p: float = 1.0
+    def check(self, level: float, strict: bool) -> Check:
+        """Decide by an interval that misses the distance with probability ``level`` at most."""
+        v, limit = self.row, self.limit
+        if isinstance(self.gap, str):
+            return _open(self.rule, self.text, v, self.gap, limit.value, self.fails)
+        low, high = self.gap.interval(level / self.chosen_of)
+        broken = high > limit.value if strict and self.rule == "max" else low > limit.value
+        span = (self.gap.value, low, high, limit.value)
+        bands, unit = not (limit.effect or limit.of_difference), v.statistic if limit.of_difference else ""
+        status: Status = "failed" if broken else "passed"
+        return Check(self.rule, self.text, v.generated, v.critic, v.axis, status, *span, bands=bands, statistic=unit)
 
 
 def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: float, sequential: bool) -> Decided:
@@ -79,50 +77,47 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
     sequential
         Whether findings are decided by intervals of this level too, not by those of the run.
     """
-    limited: list[tuple[Rule, str, Verdict, Limit, Gap, int]] = []
-    checks: list[Check] = []
-    for corpus in corpora:
-        headlines, rows = run.headlines(corpus), run.rows(corpus)
-        for limit in (x for x in rules.max if x.of_difference and x.critic in rows):
-            v = _row_of(rows[limit.critic], limit.statistic or told(rows[limit.critic]), limit)
-            gap = Gap.of_difference(v, limit.words)
-            bound = replace(limit, value=_in_unit(limit, v))
-            if isinstance(gap, Gap):
-                limited.append(("max", f"max {limit}", v, bound, gap, 1))
+    decided = [rule for corpus in corpora for rule in _on_rows(run, corpus, rules, sequential)]
+    # stable: those without an interval first
+    decided.sort(key=lambda x: isinstance(x, _Limited) and isinstance(x.gap, Gap))
+    limited = [(x, x.gap) for x in decided if isinstance(x, _Limited) and isinstance(x.gap, Gap)]
+    share = level / max(len(limited), 1)
+    p = min((len(limited) * x.chosen_of * gap.p_above(x.limit.value) for x, gap in limited), default=1.0)
+    return [x if isinstance(x, Check) else x.check(share, rules.strict) for x in decided], p
+
+
+def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Iterator[_Limited | Check]:
+    """The rules on each row of a generated corpus; those on findings of the run are decided already."""
+    headlines, rows = run.headlines(corpus), run.rows(corpus)
+    for limit in (x for x in rules.max if x.of_difference and x.critic in rows):
+        v = _row_of(rows[limit.critic], limit.statistic or told(rows[limit.critic]), limit)
+        bound = replace(limit, value=limit.value * _unit(limit, v.real_value or 0.0))
+        yield _Limited("max", f"max {limit}", v, bound, Gap.of_difference(v, limit.words))
+    for critic, v in run.speaking(corpus).items():
+        limits: list[tuple[Rule, str, Limit]] = []
+        lost = _lost(v, rows[critic].get(UNSCORED.name))
+        most = limit_of(rules.max, critic)
+        if most is not None:
+            limits.append(("max", f"max {most}", most))
+        for finding, written in required_of(rules.require, critic).items():
+            named = written != finding
+            if sequential and finding in (NOT_BEYOND, NOT_BEYOND_ITSELF):
+                limits.append(("require", f"require {written}", Limit(critic if named else EVERY, 1.0)))
             else:
-                checks.append(_open("max", f"max {limit}", v, gap, bound.value, fails=True))
-        for critic, v in run.speaking(corpus).items():
-            limits: list[tuple[Rule, str, Limit]] = []
-            lost = _lost(v, rows[critic].get(UNSCORED.name))
-            most = limit_of(rules.max, critic)
-            if most is not None:
-                limits.append(("max", f"max {most}", most))
-            for finding, written in required_of(rules.require, critic).items():
-                named = written != finding
-                if sequential and finding in (NOT_BEYOND, NOT_BEYOND_ITSELF):
-                    limits.append(("require", f"require {written}", Limit(critic if named else EVERY, 1.0)))
-                else:
-                    checks.append(_required(finding, f"require {written}", v, fails=named or lost))
-            for rule, text, limit in limits:
-                # a limit in units of an effect is one of the headline, whose unit does not change
-                gap = Gap.of(headlines.get(critic, v) if limit.effect else v, limit.effect)
-                if isinstance(gap, Gap):
-                    # the row that speaks was chosen of its family; the headline is the same whatever the data
-                    limited.append((rule, text, v, limit, gap, 1 if limit.effect else _members(rows[critic])))
-                else:
-                    checks.append(_open(rule, text, v, gap, limit.value, fails=limit.critic != EVERY or lost))
-        checks += _of_left_out(run, corpus, rules)
-    p = 1.0
-    for rule, text, v, limit, gap, chosen_of in limited:
-        low, high = gap.interval(level / len(limited) / chosen_of)
-        broken = high > limit.value if rules.strict and rule == "max" else low > limit.value
-        p = min(p, len(limited) * chosen_of * gap.p_above(limit.value))
-        status: Status = "failed" if broken else "passed"
-        span = (gap.value, low, high, limit.value)
-        unit = v.statistic if limit.of_difference else ""
-        bands = not (limit.effect or limit.of_difference)
-        checks.append(Check(rule, text, v.generated, v.critic, v.axis, status, *span, bands=bands, statistic=unit))
-    return Decided(tuple(checks), p)
+                yield _required(finding, f"require {written}", v, fails=named or lost)
+        # the row that speaks was chosen of its family; the headline is the same whatever the data
+        chosen_of = max(sum(row.p_in_axis is not None for row in rows[critic].values()), 1)
+        for rule, text, limit in limits:
+            # a limit in units of an effect is one of the headline, whose unit does not change
+            gap = Gap.of(headlines.get(critic, v) if limit.effect else v, limit.effect)
+            fails = limit.critic != EVERY or lost
+            yield _Limited(rule, text, v, limit, gap, 1 if limit.effect else chosen_of, fails)
+    # rules for all axes, on critics that could not be fitted on these texts
+    texts: list[tuple[Rule, str, float]] = [("max", f"max {x}", x.value) for x in rules.max if x.critic == EVERY]
+    texts += [("require", f"require {finding}", 1.0) for finding in required_of(rules.require, EVERY)]
+    for critic, reason in run.left_out.items():
+        for rule, text, value in texts:
+            yield Check(rule, text, corpus, critic, critic, "not checked", limit=value, reason=reason)
 
 
 def told(rows: Mapping[str, Verdict]) -> str:
@@ -144,14 +139,9 @@ def _row_of(rows: Mapping[str, Verdict], name: str, limit: Limit) -> Verdict:
     return rows[name]
 
 
-def _in_unit(limit: Limit, v: Verdict) -> float:
-    """The limit of a difference, in the unit of the statistic."""
-    return limit.value * abs(v.real_value or 0.0) / 100 if limit.words.startswith("%") else limit.value
-
-
-def _members(rows: Mapping[str, Verdict]) -> int:
-    """Of how many statistics of an axis the one that speaks for it was chosen."""
-    return max(sum(v.p_in_axis is not None for v in rows.values()), 1)
+def _unit(limit: Limit, real: float) -> float:
+    """One unit of a limit of a difference, in units of the statistic, whose value in the reference is ``real``."""
+    return abs(real) / 100 if limit.words.startswith("%") else 1.0
 
 
 def _required(finding: str, text: str, v: Verdict, fails: bool) -> Check:
@@ -170,14 +160,11 @@ def _required(finding: str, text: str, v: Verdict, fails: bool) -> Check:
 
 def _without_variation(text: str, v: Verdict) -> Check:
     """The check of an axis on which texts differ and the old one shows no variation: whatever differs is beyond it."""
-    ends = [x for x in (v.low, v.high) if x is not None]
-    if (v.difference or 0.0) < 0:
-        ends = [-x for x in reversed(ends)]
-    span = (ends[0], ends[-1]) if ends else (None, None)
-    value = None if v.difference is None else abs(v.difference)
-    return Check(
-        "require", text, v.generated, v.critic, v.axis, "failed", value, *span, 0.0, bands=False, statistic=v.statistic
-    )
+    sign = -1 if (v.difference or 0.0) < 0 else 1
+    low, high = (v.low, v.high) if sign > 0 else (v.high, v.low)
+    value, low, high = (None if x is None else sign * x for x in (v.difference, low, high))
+    moved = Check("require", text, v.generated, v.critic, v.axis, "failed", value, low, high, 0.0)
+    return replace(moved, bands=False, statistic=v.statistic)
 
 
 def _open(rule: Rule, text: str, v: Verdict, reason: str, limit: float, fails: bool) -> Check:
@@ -194,17 +181,6 @@ def _lost(v: Verdict, unscored: Verdict | None) -> bool:
     """
     one_sided = (v.n_real == 0) != (v.n_generated == 0)
     return one_sided and v.unit == "document" and unscored is not None and unscored.differs
-
-
-def _of_left_out(run: KeptRun, corpus: str, rules: Rules) -> list[Check]:
-    """Rules for all axes on critics that could not be fitted on these texts."""
-    texts: list[tuple[Rule, str, float]] = [("max", f"max {x}", x.value) for x in rules.max if x.critic == EVERY]
-    texts += [("require", f"require {finding}", 1.0) for finding in required_of(rules.require, EVERY)]
-    return [
-        Check(rule, text, corpus, critic, critic, "not checked", limit=limit, reason=reason)
-        for critic, reason in run.left_out.items()
-        for rule, text, limit in texts
-    ]
 
 
 def decide_changes(
@@ -236,29 +212,15 @@ def decide_changes(
         columns = sum(len(a.moves.values) for a, _ in limited) * len(pairs)
         reach = reaches([a.moves for a, _ in limited], 1 - level / len(pairs))
         for (a, limit), r in zip(limited, reach, strict=True):
-            checks.append(_change_check(a, limit, pair[1], r, rules.strict))
             unit = 1.0 if limit.effect or not a.band else a.band
+            low, high = (end / unit for end in a.moves.interval(r))
+            status: Status = "failed" if (high if rules.strict else low) > limit.value else "passed"
+            span = a.change / unit, low, high, limit.value
+            text, bands = f"max-worse {limit}", not limit.effect
+            checks.append(Check("max-worse", text, pair[1], a.critic, a.axis, status, *span, bands=bands))
             p = min(p, a.moves.p_above(limit.value * unit, columns))
         checks += _not_compared(baseline, run, pair, moves, rules)
-    return Decided(tuple(checks), p)
-
-
-def _change_check(a: AxisChange, limit: Limit, corpus: str, reach: float, strict: bool) -> Check:
-    unit = 1.0 if limit.effect or not a.band else a.band
-    low, high = (end / unit for end in a.moves.interval(reach))
-    return Check(
-        "max-worse",
-        f"max-worse {limit}",
-        corpus,
-        a.critic,
-        a.axis,
-        "failed" if (high if strict else low) > limit.value else "passed",
-        a.change / unit,
-        low,
-        high,
-        limit.value,
-        not limit.effect,
-    )
+    return checks, p
 
 
 def _not_compared(
@@ -298,14 +260,10 @@ class Bound:
     words: str = ""
 
     def moved(self, difference: float) -> float:
-        """How far a difference goes in the direction that is limited."""
-        moved = -difference if self.words.endswith("fewer") else difference
-        return moved if self.signed else abs(moved)
-
-    @property
-    def signed(self) -> bool:
-        """Whether one direction alone is limited."""
-        return self.words.endswith(("more", "fewer"))
+        """How far a difference goes in the direction that is limited; in either, if none is."""
+        if self.words.endswith("fewer"):
+            return -difference
+        return difference if self.words.endswith("more") else abs(difference)
 
 
 def decide_slices(run: KeptRun, corpora: Sequence[str], rules: Rules, level: float) -> Decided:
@@ -339,7 +297,7 @@ def decide_slices(run: KeptRun, corpora: Sequence[str], rules: Rules, level: flo
             checks.append(Check(b.rule, b.text, s.generated, s.by, name, "passed", limit=b.limit))
         reason = f"fewer than {FEWEST} prompts or documents on a side"
         checks += [Check("require", "slice", s.generated, s.by, name, "not checked", reason=reason) for name in s.small]
-    return Decided(tuple(checks), smallest)
+    return checks, smallest
 
 
 def p_beyond(s: Slices, c: Slice, b: Bound) -> float:
@@ -352,7 +310,7 @@ def _bounds(rules: Rules, c: Slice, rows: Mapping[str, Verdict]) -> list[Bound]:
     """The bounds of a statistic: the narrowest in bands, if it has a band, and those of its difference."""
     v = rows.get(c.statistic)
     differences = [
-        Bound("max", f"max {x}", x.value * (abs(c.real_value) / 100 if x.words.startswith("%") else 1), 1.0, x.words)
+        Bound("max", f"max {x}", x.value * _unit(x, c.real_value), 1.0, x.words)
         for x in rules.max
         if v is not None and x.of_difference and x.critic == c.critic and (x.statistic or told(rows)) == c.statistic
     ]

@@ -44,7 +44,6 @@ def diff_runs(
     before: KeptRun | str | Path,
     after: KeptRun | str | Path,
     corpora: Sequence[tuple[str, str]] = (),
-    confidence: float | None = None,
 ) -> RunDiff:
     """Compare a run with an earlier one.
 
@@ -57,8 +56,6 @@ def diff_runs(
         Run folders.
     corpora
         Pairs of generated corpora (before, after); default: those of the same name, or the only ones.
-    confidence
-        Level of the intervals; default: that of the later run.
 
     Raises
     ------
@@ -72,16 +69,15 @@ def diff_runs(
     check_real(before, after)
     pairs = matching_corpora(before, after, corpora)
     check_comparable(before, after)
-    confidence = after.confidence if confidence is None else confidence
     # Bonferroni over pairs of corpora: their draws are not common
-    level = 1 - (1 - confidence) / len(pairs)
+    level = 1 - (1 - after.confidence) / len(pairs)
     return RunDiff(
         str(before.path),
         str(after.path),
         tuple(_pair(before, after, pair, level) for pair in pairs),
         tuple(changed_inputs(before, after, tuple(pairs))),
         before.fingerprint("real") != after.fingerprint("real"),
-        confidence,
+        after.confidence,
     )
 
 

@@ -21,10 +21,10 @@ from typing import Any, Literal, TypedDict
 from momus.arguments import arg
 from momus.errors import GateFailed, UsageError
 from momus.files import write_sealed
-from momus.history.checks import Check, Status, decide_changes, decide_distances, decide_slices
+from momus.history.checks import decide_changes, decide_distances, decide_slices
 from momus.history.diff import check_comparable, check_real, matching_corpora
 from momus.history.kept import InputChange, KeptRun, changed_inputs
-from momus.history.rules import NOT_BEYOND, NOT_BEYOND_ITSELF, WITHIN, WITHIN_ITSELF, Rules
+from momus.history.rules import NOT_BEYOND, NOT_BEYOND_ITSELF, WITHIN, WITHIN_ITSELF, Check, Rules, Status
 from momus.inference.sequential import Look, Looks, spent
 from momus.locking import Lock
 from momus.outputs import make_folder, writing
@@ -159,9 +159,12 @@ def _gate(run: KeptRun | str | Path, rules: Rules) -> GateResult:
             _check_paired(baseline, [name for name in corpora if name not in {other for _, other in pairs}])
             check_comparable(baseline, run)
             decisions.append(decide_changes(baseline, run, pairs, rules, share))
-    p = min(1.0, families * min(f.p for f in decisions))
+    p = min(1.0, families * min(p for _, p in decisions))
     look = None if looks is None else add_look(state, looks, p, run.identity)
-    checks = _something_checked([c for f in decisions for c in f.checks])
+    checks = [c for checks, _ in decisions for c in checks]
+    # a text of which no rule could be checked must not pass: its rules are not decided then
+    checked = {c.corpus for c in checks if c.status != "not checked"}
+    checks = [c if c.corpus in checked else replace(c, status="not decided") for c in checks]
     order: dict[Status, int] = {"failed": 0, "not decided": 1, "passed": 2, "not checked": 3}
     return GateResult(
         run=str(run.path),
@@ -177,12 +180,6 @@ def _gate(run: KeptRun | str | Path, rules: Rules) -> GateResult:
         model=run.reference if run.against else "",
         sliced=sliced,
     )
-
-
-def _something_checked(checks: list[Check]) -> list[Check]:
-    """A text of which no rule could be checked must not pass: its rules are not decided then."""
-    checked = {c.corpus for c in checks if c.status != "not checked"}
-    return [c if c.corpus in checked else replace(c, status="not decided") for c in checks]
 
 
 def _check_paired(baseline: KeptRun, unpaired: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Rules of a gate: limits of distances to real text, limits of their change, and findings that must not occur."""
+"""Rules of a gate, and what becomes of each: limits of distances to real text and of changes, and required findings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from momus.arguments import arg
 from momus.errors import UsageError
@@ -20,6 +20,8 @@ NOT_BEYOND_ITSELF, WITHIN_ITSELF = "not-beyond-itself", "within-itself"
 """The same where the reference is text of a model."""
 REQUIREMENTS = (NOT_BEYOND, WITHIN, NOT_BEYOND_ITSELF, WITHIN_ITSELF)
 KEYS = ("baseline", "max", "max-worse", "require", "strict", "alpha", "corpus", "sequential")
+Rule = Literal["max", "max-worse", "require"]
+Status = Literal["passed", "failed", "not decided", "not checked"]
 HINT = f"the keys are {', '.join(KEYS)}"
 
 
@@ -202,6 +204,45 @@ class Rules:
                 named = {limit.place for limit in fields[name]}
                 fields[name] = (*(x for x in getattr(self, name) if x.place not in named), *fields[name])
         return replace(self, **fields)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One rule on one axis of one generated corpus.
+
+    Attributes
+    ----------
+    rule, text
+        Kind of the rule, and the rule as it is written (``max sections=0.2``).
+    corpus, critic, axis
+        What it was applied to.
+    value, low, high, limit
+        Distance (``max``, ``require``) or change in distance (``max-worse``), its interval, and the limit; None where
+        they do not exist.
+    bands
+        Whether these are in human bands; otherwise in units of the effect.
+    statistic
+        The statistic whose difference is limited, in its own unit; empty for distances.
+    status
+        A rule that cannot be decided fails the gate. One for all axes is *not checked* on an axis that these texts have
+        nothing to be tested by, which does not fail.
+    reason
+        Why it is not decided, or not checked.
+    """
+
+    rule: Rule
+    text: str
+    corpus: str
+    critic: str
+    axis: str
+    status: Status
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    limit: float | None = None
+    bands: bool = True
+    reason: str = ""
+    statistic: str = ""
 
 
 def limit_of(limits: Sequence[Limit], critic: str) -> Limit | None:

@@ -113,7 +113,8 @@ def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Ax
     parts = [document_rows(s, statistic.rows) for s in scored]
     if any(p is None for p in parts):  # a corpus without a scored document
         return None
-    rows = _same_columns(parts)
+    counted = all(isinstance(p, Counted) for p in parts)
+    rows = [c.matrix for c in aligned(parts)] if counted else [np.asarray(p, dtype=np.float64) for p in parts]
     values = [_values(s, p) for s, p in zip(scored, parts, strict=True)]  # (n,) each, or None
     # one kind of number for all corpora: they share a histogram and bins
     per_step = any(v is None for v in values)
@@ -138,12 +139,6 @@ def document_rows(scores: Scores, key: str) -> Any:
         nll = np.where(scores.scored, scores.nll, 0.0)
         return np.column_stack([nll, scores.scored if key == LATENT_NLL else scores.steps]).astype(np.float64)
     return scores.rows.get(key)
-
-
-def _same_columns(parts: Sequence[Any]) -> list[Rows]:
-    if all(isinstance(p, Counted) for p in parts):
-        return [c.matrix for c in aligned(parts)]
-    return [np.asarray(p, dtype=np.float64) for p in parts]
 
 
 def _values(scores: Scores, rows: Any) -> Floats | None:
@@ -231,12 +226,9 @@ def shown_axis(critic: Critic[Any], scored: Sequence[Scores], axis: AxisRows, na
     if wanted in ("", axis.statistic.name):
         return axis
     other = axis_of(critic, scored, wanted)
-    return other if other is not None and _one_each(other) else axis
-
-
-def _one_each(axis: AxisRows) -> bool:
-    """Whether rows are [value, weight], so that each document has a value."""
-    return all(table.ndim == 2 and table.shape[1] == 2 for table in axis.rows.values())
+    # rows are [value, weight], so that each document has a value
+    valued = other is not None and all(table.ndim == 2 and table.shape[1] == 2 for table in other.rows.values())
+    return other if other is not None and valued else axis
 
 
 def distribution(critic: Critic[Any], axis: AxisRows, real: str) -> Chart | None:

@@ -5,8 +5,7 @@ Wins are counted by unit too: on which share of the prompts that two texts answe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from momus.critic.scores import Scores
 from momus.critic.statistic import Statistic, mean
 from momus.evidence import Wording
 from momus.inference.matching import design_of
-from momus.inference.multiplicity import holm
 from momus.inference.weights import lowest
 from momus.numeric.types import Floats, Ints
 from momus.verdicts.settings import Settings
@@ -152,8 +150,8 @@ def measures(critic: Critic[Any], scored: list[Scores]) -> list[Measure]:
         return []
     if isinstance(critic, AdvancedMixin) and critic.corrected:
         return []
-    known = [s for s in tested_statistics(critic, list(scored[0].rows)) if s.decides and _is_mean(s)]
-    means = [s for s in known if s.name != NLL.name]
+    known = [s for s in tested_statistics(critic, list(scored[0].rows)) if s.decides]
+    means = [s for s in known if s.kind == "value" and s.prepare is None and s.function is mean and s.name != NLL.name]
     kept = []
     for s in means:
         rows = [np.asarray(x.rows[s.rows]) for x in scored if isinstance(x.rows.get(s.rows), np.ndarray)]
@@ -163,10 +161,6 @@ def measures(critic: Critic[Any], scored: list[Scores]) -> list[Measure]:
         values = tuple(np.where(x.scored & (x.steps > 0), x.per_step, np.nan) for x in scored)
         kept.append(Measure(NLL, values))
     return kept
-
-
-def _is_mean(s: Statistic) -> bool:
-    return s.kind == "value" and s.prepare is None and s.function is mean
 
 
 def _ratios(rows: Floats, scored: Any) -> Floats:
@@ -279,12 +273,3 @@ def sign_test(signs: Floats, groups: Ints) -> float:
     if not error:  # all groups alike: as if each were one prompt
         return float(binomtest(k, k).pvalue)
     return float(2 * t.sf(abs(sums.mean()) / error, max(k - 1, 1)))
-
-
-def adjusted_wins(wins: Sequence[Win]) -> tuple[Win, ...]:
-    """Adjust p over all statistics of each text."""
-    adjusted = []
-    for name in dict.fromkeys(w.generated for w in wins):
-        mine = [w for w in wins if w.generated == name]
-        adjusted += [replace(w, p_adjusted=float(p)) for w, p in zip(mine, holm([w.p for w in mine]), strict=True)]
-    return tuple(adjusted)

@@ -256,7 +256,11 @@ def codes_of(by: Sequence[str], corpora: Sequence[Corpus]) -> list[Codes]:
     """
     chosen = [name for name in by if name != AUTO]
     if AUTO in by:
-        chosen += [name for name in fields_of(corpora) if name not in chosen and _is_slicing(name, corpora)]
+        for name in fields_of(corpora):
+            counts = [Counter(v for v in corpus.field(name) if v is not None) for corpus in corpora]
+            values = set().union(*counts)
+            if 2 <= len(values) <= MOST_VALUES and all(c[v] >= LEAST for c in counts for v in values):
+                chosen.append(name)
     return [_codes(name, corpora) for name in dict.fromkeys(chosen)]
 
 
@@ -265,12 +269,6 @@ def fields_of(corpora: Sequence[Corpus]) -> list[str]:
     rows = [corpus.table["fields"].to_pylist() for corpus in corpora]
     # `or ()`: a document without fields has null
     return sorted(set.intersection(*({key for row in side for key, _ in row or ()} for side in rows)))
-
-
-def _is_slicing(name: str, corpora: Sequence[Corpus]) -> bool:
-    counts = [Counter(v for v in corpus.field(name) if v is not None) for corpus in corpora]
-    values = set().union(*counts)
-    return 2 <= len(values) <= MOST_VALUES and all(c[v] >= LEAST for c in counts for v in values)
 
 
 def _codes(name: str, corpora: Sequence[Corpus]) -> Codes:

@@ -299,10 +299,7 @@ def largest_rank(counts: Ints, calibrating: int, fdr: float) -> int:
     >>> largest_rank(np.array([0, 3, 0, 1] + [0] * 16 + [16]), 19, 0.4)
     1
     """
-    chosen = np.cumsum(counts)
-    p = np.arange(len(counts)) / (calibrating + 1)
-    # p · N ≤ fdr · chosen, without a division by the number chosen, which may be 0
-    good = np.flatnonzero((counts > 0) & (p * chosen[-1] <= fdr * chosen))
+    good = np.flatnonzero((counts > 0) & (q_values(counts, calibrating) <= fdr + 1e-12))
     return int(good.max(initial=0))
 
 

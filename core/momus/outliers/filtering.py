@@ -23,8 +23,8 @@ from momus.critic.effects import is_trusted
 from momus.critic.hooks import AdvancedMixin, row_unit
 from momus.critic.powers import defines, has_latents
 from momus.critic.registry import critic_class, load_critic
-from momus.engine.folders import CriticFolders
 from momus.engine.scoring import OtherPlanError, ScoringRun, score_parts
+from momus.engine.worker import CriticFolders
 from momus.errors import FittingError, UsageError
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats
@@ -34,7 +34,6 @@ from momus.outliers.rows import Measure
 from momus.ownership import check_place
 from momus.reading import ReadingOptions
 from momus.reading.originals import read_originals
-from momus.reading.parts import read_part
 from momus.rows.store import StoredText
 
 EXAMPLES = 10
@@ -280,11 +279,8 @@ class ScoredText:
     def unseen(self, trusted: Mapping[str, bool]) -> Bools:
         """The documents that no critic was fitted on, by their text: bool (n,)."""
         seen = [load_critic(self.text.folder.critic(n), trust=t).fitted_hashes_ for n, t in trusted.items()]
-        hashes = [np.zeros(0, np.uint64)]
-        for part in range(len(self.text.sizes)):
-            planned, place = self.text.plan.part(part)
-            hashes.append(read_part(planned.file, place, self.reading).hashes)
-        return ~np.isin(np.concatenate(hashes), np.concatenate(seen))
+        parts = (self.text.plan.piece(part).read(self.reading).hashes for part in range(len(self.text.sizes)))
+        return ~np.isin(np.concatenate([np.zeros(0, np.uint64), *parts]), np.concatenate(seen))
 
 
 def _copy(
@@ -294,12 +290,12 @@ def _copy(
     oddest = [number for k in range(len(yardstick.measures)) for number in choice.oddest(k, EXAMPLES)]
     examples: dict[int, Flagged] = {}
     for part, (start, stop) in enumerate(pairwise(offsets_of(text.text.sizes).tolist())):
-        planned, place = text.text.plan.part(part)
-        originals = read_originals(planned.file, place, text.reading)
+        file, place = text.text.plan.piece(part)
+        originals = read_originals(file, place, text.reading)
         # a choice is by row number: in a file that was changed since, other documents would go
         if len(originals.corpus) != stop - start:
             raise UsageError(
-                f"{planned.file.path}: {len(originals.corpus):,} documents where {stop - start:,} were scored",
+                f"{file.path}: {len(originals.corpus):,} documents where {stop - start:,} were scored",
                 hint=f"the file or an option was changed: score again with {arg('overwrite', True)}",
             )
         goes = choice.goes[start:stop]

@@ -23,43 +23,32 @@ SUFFIXES = (".jsonl", ".parquet")
 RECORDS = "a file of `momus filter`"
 
 
-class LineWriter:
-    """Writes JSON Lines."""
+class RecordWriter:
+    """Writes records: JSON Lines, or Parquet where all come from Parquet files with the same columns."""
 
-    def __init__(self, path: Path) -> None:
-        self.file: IO[bytes] = open_temporary(path)
-
-    def add(self, originals: Originals, rows: Ints) -> None:
-        """Write some of the records of a part, one per line."""
-        self.file.writelines(line + b"\n" for line in originals.lines(rows))
-
-    def close(self) -> None:
-        """Finish the file."""
-        self.file.close()
-
-
-class RowsOfParquet:
-    """Writes Parquet; all records come from Parquet files with the same columns."""
-
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, suffix: str) -> None:
         self.path = path
+        self.file: IO[bytes] | None = open_temporary(path) if suffix == ".jsonl" else None
         self.writer: pq.ParquetWriter | None = None
-        self.schema: pa.Schema | None = None
+        self.schema = pa.schema([])
 
     def add(self, originals: Originals, rows: Ints) -> None:
-        """Write some of the records of a part, as a row group.
+        """Write some of the records of a part: one per line, or as a row group.
 
         Raises
         ------
         UsageError
             They are no rows of Parquet, or have other columns than those before.
         """
+        if self.file is not None:
+            self.file.writelines(line + b"\n" for line in originals.lines(rows))
+            return
         if not isinstance(originals.records, pa.Table):
             raise UsageError(
                 "only rows of Parquet files are written as Parquet", hint="name outputs that end in .jsonl"
             )
         table = originals.table(rows)
-        if self.writer is None or self.schema is None:
+        if self.writer is None:
             self.schema = table.schema
             self.writer = pq.ParquetWriter(self.path, self.schema, compression="zstd")
         # Arrow would cast or fill columns in silence; a filter must not change records
@@ -74,13 +63,7 @@ class RowsOfParquet:
 
     def close(self) -> None:
         """Finish the file."""
-        if self.writer is not None:
-            self.writer.close()
-        else:
-            pq.ParquetWriter(self.path, pa.schema([])).close()
-
-
-RecordWriter = LineWriter | RowsOfParquet
+        (self.file or self.writer or pq.ParquetWriter(self.path, self.schema)).close()
 
 
 def writers(
@@ -116,9 +99,9 @@ def _opened(keep: Path, drop: Path) -> Iterator[tuple[RecordWriter, RecordWriter
         make_folder(path.parent)
     # the inner one appears first: where the kept records are, the dropped ones are too
     with writing(keep.parent, ROOM), replacing_own(keep, RECORDS) as kept, replacing_own(drop, RECORDS) as dropped:
-        both = [(LineWriter if p.suffix == ".jsonl" else RowsOfParquet)(t) for p, t in ((keep, kept), (drop, dropped))]
+        both = RecordWriter(kept, keep.suffix), RecordWriter(dropped, drop.suffix)
         try:
-            yield both[0], both[1]
+            yield both
         finally:
             # before `replacing_own` ends, which puts the files in their places
             for writer in both:

@@ -15,9 +15,9 @@ from momus.critic.powers import defines
 from momus.critic.scores import outlying_values
 from momus.errors import UsageError
 from momus.numeric.types import Bools, Floats
-from momus.runs.documents import documents_table
 from momus.runs.examples import unit_of
 from momus.runs.folder import read_results
+from momus.runs.kept import documents_table
 from momus.runs.result import CriticResult, Results
 from momus.verdicts.statistics import NLL, PPL
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ["corpus", "id", "prompt", "group", "critic", "z", "nll", "states", "oddity"]
-"""What is read of the rows of documents (`momus.runs.documents`)."""
+"""What is read of the rows of documents (`momus.runs.kept`)."""
 DIGITS = 9
 """Values that agree in so many significant digits are equal: the rest is rounding."""
 

@@ -6,8 +6,8 @@ On disk, fitted critics lie in folders, and held-out documents and their values 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,8 +21,8 @@ from momus.critic import RunningTextCritic
 from momus.critic.kinds import PairedCritic, StatisticCritic
 from momus.critic.registry import load_critic
 from momus.critic.saved import reserved
-from momus.engine.chosen import chosen_critics
-from momus.errors import FittingError, MomusError, UsageError
+from momus.engine.chosen import Chosen, chosen_critics
+from momus.errors import FittingError, UsageError
 from momus.estimator import clone
 from momus.files import write_table
 from momus.numeric.types import Floats, Ints
@@ -147,11 +147,12 @@ def fit_body(
     """
     reporter = reporter or Silent()
     texts = [_split(text, seed) for text in (human, models) if text is not None]
-    held, left_out = texts[0][1], dict[str, str]()
+    held = texts[0][1]
     sides: list[list[Critic[Any]]] = [[] for _ in texts]
     columns: list[list[Floats]] = [[] for _ in texts]
-    for critic in _judges(critics, config or {}):
-        with _leaving_out(critic.name, left_out, critics is not None), reporter.stage(f"fitting {critic.name}"):
+    selection = Chosen(_judges(critics, config or {}))
+    for critic in selection.critics:
+        with selection.attempt(critic, named=critics is not None), reporter.stage(f"fitting {critic.name}"):
             fitted = [clone(critic).fit(fit) for fit, _ in texts]
             values = [_values(c, held) for c in fitted]
             if min(float(np.isfinite(v).mean()) for v in values) < SCORED:
@@ -162,10 +163,10 @@ def fit_body(
     if not sides[0]:
         raise UsageError(
             f"no critic can be fitted on {human.name}",
-            hint="; ".join(f"{name}: {reason}" for name, reason in left_out.items()),
+            hint="; ".join(f"{name}: {reason}" for name, reason in selection.reasons.items()),
         )
     tables = [np.column_stack(c) for c in columns]
-    body = Body(human.name, sides, held, tables, len(texts[0][0]), left_out=left_out)
+    body = Body(human.name, sides, held, tables, len(texts[0][0]), left_out=selection.reasons)
     if models is None:
         return body
     with reporter.stage("weighing critics"):
@@ -196,17 +197,6 @@ def _split(text: Corpus, seed: int) -> tuple[Corpus, Corpus]:
             hint="give more text of the kind; the smallest p is about 2.5 divided by the documents of the body",
         )
     return readable.split(FITTED, seed)
-
-
-@contextmanager
-def _leaving_out(name: str, reasons: dict[str, str], named: bool) -> Iterator[None]:
-    """Leave out a critic that cannot be fitted, unless it was named."""
-    try:
-        yield
-    except MomusError as error:
-        if named or not (error.critic or isinstance(error, FittingError)):
-            raise
-        reasons[name] = error.message
 
 
 def _judges(critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[str, Any]]) -> list[Critic[Any]]:

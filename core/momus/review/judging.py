@@ -172,6 +172,8 @@ def review(documents: Corpus, body: Body, level: float = 0.05, reporter: Reporte
             for row, document in zip(rows, _judged(alike, words[rows], length, longer, body, level), strict=True):
                 judged[row] = document
             advance(len(rows))
+    reviewed = [document for document in judged if document is not None]
+    rates = iter(benjamini_hochberg([d.p for d in reviewed if d.p is not None]).tolist())
     return Review(
         body.name,
         body.fitted,
@@ -181,15 +183,9 @@ def review(documents: Corpus, body: Body, level: float = 0.05, reporter: Reporte
         tuple(critic.axis for critic in body.critics),
         body.weights is not None,
         body.left_out,
-        _with_rates([document for document in judged if document is not None]),
+        tuple(d if d.p is None else replace(d, q=next(rates)) for d in reviewed),
         int(np.isin(documents.hashes, body.hashes).sum()),
     )
-
-
-def _with_rates(documents: list[Reviewed]) -> tuple[Reviewed, ...]:
-    """The documents with their false-discovery rates."""
-    rates = iter(benjamini_hochberg([d.p for d in documents if d.p is not None]).tolist())
-    return tuple(d if d.p is None else replace(d, q=next(rates)) for d in documents)
 
 
 def _classes(words: Ints, body: Body) -> dict[tuple[int, bool], list[int]]:

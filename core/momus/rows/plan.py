@@ -11,8 +11,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from momus.critic.fitted import Source
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME
@@ -21,16 +22,33 @@ from momus.errors import StoreError
 from momus.files import file_digest
 from momus.reading import ReadingOptions
 from momus.reading.location import Part
-from momus.reading.parts import InputFile, cut
+from momus.reading.parts import InputFile, cut, read_part
 from momus.rows.folder import KIND, MANIFEST, write_record
 from momus.schema import build, read_json, seal
+from momus.text.corpus import Corpus
 from momus.text.counting import counted, joined
 from momus.text.words import icu_version
 from momus.version import ROWS_FORMAT, __version__
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow")
 """Packages whose version may change a score or the bytes of a part."""
-PART_BYTES = 4 << 20
+PART_DOCUMENTS, PART_BYTES = 10_000, 4 << 20
+
+
+class Piece(NamedTuple):
+    """A part of a file; None: the whole of a file that can only be read whole."""
+
+    file: InputFile
+    part: Part | None
+
+    def read(self, reading: ReadingOptions) -> Corpus:
+        """Its documents; a file is checked once, with its first part."""
+        return read_part(self.file, self.part, reading, check=self.part is None or self.part.before == 0)
+
+
+def pieces_of(files: Sequence[InputFile], reading: ReadingOptions, documents: int = PART_DOCUMENTS) -> list[Piece]:
+    """Cut files into parts of at most so many documents, and about 4 MB."""
+    return [Piece(f, part) for f in files for part in cut(f, documents, PART_BYTES, reading.encoding)[1]]
 
 
 @dataclass(frozen=True)
@@ -82,18 +100,14 @@ class Plan:
     def __len__(self) -> int:
         return sum(len(f.parts) for f in self.files)
 
-    def part(self, part: int) -> tuple[Planned, Part | None]:
-        """The file and the part of a part."""
-        for planned in self.files:
-            if part < len(planned.parts):
-                return planned, planned.parts[part]
-            part -= len(planned.parts)
-        raise IndexError(part)
+    def piece(self, part: int) -> Piece:
+        """The part of a file that has this number."""
+        return next(islice((Piece(f.file, cut_part) for f in self.files for cut_part in f.parts), part, None))
 
     def belongs(self, part: int) -> dict[str, Any]:
         """What the record of a part must say: the plan, its number, and the SHA-256 of what was scored."""
-        planned, stretch = self.part(part)
-        digest = planned.file.sha256 if stretch is None else stretch.sha256
+        file, stretch = self.piece(part)
+        digest = file.sha256 if stretch is None else stretch.sha256
         return {"plan": self.digest, "number": part, "input": digest}
 
     def to_json(self) -> dict[str, Any]:

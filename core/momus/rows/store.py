@@ -19,7 +19,6 @@ from momus.critic import Counted, Pooled
 from momus.critic.scores import Scores
 from momus.errors import StoreError
 from momus.numeric.types import Bools, Floats, Ints
-from momus.rows.corpus import Documents, StoredCorpus
 from momus.rows.folder import AGAIN, CriticRecord, RowFolder
 from momus.rows.packing import (
     SCORES,
@@ -35,7 +34,7 @@ from momus.rows.packing import (
     unpack_sketch,
 )
 from momus.rows.plan import Plan
-from momus.rows.sums import KEPT_BYTES, StoredCounts, Sums, size_of
+from momus.rows.stored import KEPT_BYTES, Documents, StoredCorpus, StoredCounts, Sums, size_of
 from momus.text.corpus import Corpus
 from momus.text.digests import canonical_order
 from momus.text.documents import Document
@@ -270,19 +269,17 @@ class StoredText:
     def _wide(self, critic: str, key: str, order: Ints) -> Counted:
         """Counts of labelled items: in memory where documents have a few each, as a length."""
         counts = StoredCounts(self, critic, key, order)
-        entries = sum(self._entries(path, critic, key, schema) for path, schema in self._files)  # over all parts
+        entries = 0  # of all parts, from the metadata of their files
+        for path, schema in self._files:
+            metadata, name = pq.read_metadata(path), f"{stored_column(schema, critic, key)}.counts."
+            columns = [i for i in range(metadata.num_columns) if metadata.schema.column(i).path.startswith(name)]
+            groups = map(metadata.row_group, range(metadata.num_row_groups))
+            entries += sum(group.column(i).num_values for group in groups for i in columns)
         return counts.loaded if entries <= FEW * len(self) else counts
 
     @property
     def _files(self) -> Iterator[tuple[Path, pa.Schema]]:
         return zip(self.paths, self.schemas, strict=True)
-
-    def _entries(self, path: Path, critic: str, key: str, schema: pa.Schema) -> int:
-        """Number of entries of a table of counts in a file, from its metadata."""
-        name = f"{stored_column(schema, critic, key)}.counts"
-        metadata = pq.read_metadata(path)
-        columns = [i for i in range(metadata.num_columns) if metadata.schema.column(i).path.startswith(f"{name}.")]
-        return sum(metadata.row_group(g).column(i).num_values for g in range(metadata.num_row_groups) for i in columns)
 
     def counts(self, critic: str, key: str) -> Iterator[tuple[int, Counted]]:
         """Counts of labelled items, part by part, each with the number of documents before it."""

@@ -222,8 +222,9 @@ class Answer:
     @property
     def tied(self) -> tuple[str, ...]:
         """The corpora that may be the nearest one: by their rank, and in at least `MAY` of the replicates."""
-        ranked = [c for c in self.corpora if c.rank is not None]
-        return tuple(c.generated for c in ranked if c is ranked[0] or _may_be_nearest(c))
+        ranked = [(c.generated, c.rank) for c in self.corpora if c.rank is not None]
+        may_be = ((rank.rank_low == 1 and rank.p_nearest >= MAY) for _, rank in ranked)
+        return tuple(name for i, ((name, _), may) in enumerate(zip(ranked, may_be, strict=True)) if may or not i)
 
     @property
     def largest(self) -> Cell | None:
@@ -288,10 +289,6 @@ def _corpora(comparison: Results, cells: Sequence[Cell]) -> tuple[CorpusAnswer, 
         )
     by_rank = all(c.rank is not None for c in corpora)
     return tuple(sorted(corpora, key=lambda c: (c.rank.distance,) if by_rank and c.rank else (c.beyond, c.differs)))
-
-
-def _may_be_nearest(corpus: CorpusAnswer) -> bool:
-    return corpus.rank is not None and corpus.rank.rank_low == 1 and corpus.rank.p_nearest >= MAY
 
 
 def things_of(results: Sequence[CriticResult]) -> dict[tuple[str, str], list[Overuse]]:

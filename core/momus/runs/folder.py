@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,9 @@ from momus import ownership
 from momus.arguments import arg
 from momus.errors import StoreError
 from momus.files import write_json
-from momus.joint.analyses import Joint
+from momus.joint.partners import Win
+from momus.joint.ranks import Joint
+from momus.joint.slices import Slices
 from momus.locking import Lock
 from momus.outputs import delete, make_folder, replacing, write_bytes, writing
 from momus.ownership import check_folder
@@ -37,8 +39,7 @@ from momus.runs.manifest import (
     is_pending,
     write_manifest,
 )
-from momus.runs.record import RunRecord, contradiction
-from momus.runs.result import CriticResult, Results
+from momus.runs.result import CriticResult, Results, RunRecord, contradiction
 from momus.schema import build, parse_json, read_json
 from momus.verdicts.verdict import Verdict
 
@@ -170,7 +171,11 @@ class RunFolder:
             delete(self.work / PAIRS)
         _write_rows(self.work / VERDICTS, verdicts)
         paths = [self.critic_folder(c["name"]) / SCORES for c in run["critics"]]
-        _join([path for path in paths if path.exists()], self.work / DOCUMENTS)
+        tables = _row_groups(path for path in paths if path.exists())
+        if first := next(tables, None):
+            _write_tables(self.work / DOCUMENTS, chain([first], tables))
+        else:
+            delete(self.work / DOCUMENTS)
         write_json(self.work / RUN, run)
 
     def read_run(self) -> dict[str, Any]:
@@ -242,14 +247,6 @@ class RunFolder:
         if missing:
             raise StoreError(f"{self.path}: no result of {', '.join(missing)}", hint="run `momus compare` again")
         return [result for result in results.values() if result is not None]
-
-
-def _join(paths: Sequence[Path], target: Path) -> None:
-    """Write the rows of several tables into one, in the memory of a row group."""
-    if not paths:
-        delete(target)
-        return
-    _write_tables(target, _row_groups(paths))
 
 
 def _row_groups(paths: Iterable[Path]) -> Iterator[pa.Table]:
@@ -329,25 +326,18 @@ def _check_names(comparison: Results, path: Path) -> None:
     corpora = {c["name"]: c["role"] for c in comparison.signature["corpora"] if c["role"] != "fit"}
     generated = {name for name, role in corpora.items() if role == "generated"}
     rows = [(VERDICTS, v) for v in comparison.verdicts] + [(PAIRS, v) for v in comparison.pairs]
-    rows += [(f"critics/{r.name}/{RESULT}", v) for r in comparison.results for v in (*r.verdicts, *r.pairs)]
-    named: list[tuple[str, str, str, Collection[str]]] = [
-        *((file, "critic", v.critic, critics) for file, v in rows),
-        *((file, "corpus", name, corpora) for file, v in rows for name in (v.generated, v.reference)),
-    ]
+    named: list[tuple[str, str, str, Collection[str]]] = []
     for r in comparison.results:
         file = f"critics/{r.name}/{RESULT}"
-        documents = (
-            *r.outliers,
-            *r.odd_real,
-            *(d for e in (*r.references, *r.examples) for d in (e.document, e.human)),
-        )
-        named += [(file, "critic", r.name, critics), *((file, "corpus", name, generated) for name, _ in r.evidence)]
-        named += [
-            (file, "corpus", name, corpora)
-            for name in (*(u.corpus for u in r.unscored), *(d.corpus for d in documents))
-        ]
-    named += [(JOINT, "corpus", s.generated, generated) for s in comparison.joint.slices]
-    named += [(JOINT, "corpus", w.generated, generated) for w in comparison.joint.wins]
+        rows += [(file, v) for v in (*r.verdicts, *r.pairs)]
+        beside = (d for e in (*r.references, *r.examples) for d in (e.document, e.human))
+        of_texts = [*(u.corpus for u in r.unscored), *(d.corpus for d in (*r.outliers, *r.odd_real, *beside))]
+        named += [(file, "critic", r.name, critics), *((file, "corpus", name, corpora) for name in of_texts)]
+        named += [(file, "corpus", name, generated) for name, _ in r.evidence]
+    named += [(file, "critic", v.critic, critics) for file, v in rows]
+    named += [(file, "corpus", name, corpora) for file, v in rows for name in (v.generated, v.reference)]
+    of_joint: list[Slices | Win] = [*comparison.joint.slices, *comparison.joint.wins]
+    named += [(JOINT, "corpus", x.generated, generated) for x in of_joint]
     for file, what, name, known in named:
         if name not in known:
             raise StoreError(f"{path / file}: {what} is {shown(name)}, expected one of {', '.join(known)}", hint=AGAIN)

@@ -1,8 +1,9 @@
-"""Tables of a run folder from which a later run takes what was read and scored before, beside the texts themselves.
+"""Tables of a run folder: documents with their scores, for people and programs, and what later runs take from them.
 
-``texts.parquet`` has the ids, prompts, groups and hashes of all documents; ``critics/NAME/real.parquet`` the scores of
-the real text with their rows, in the columns of a part (`momus.rows.packing`); ``critics/NAME/headline.parquet`` the
-rows of the headline of all texts, for analyses of all axes. Each has a record in its metadata.
+``documents.parquet`` has one row per document and critic; ``texts.parquet`` the ids, prompts, groups and hashes of all
+documents; ``critics/NAME/real.parquet`` the scores of the real text with their rows, in the columns of a part
+(`momus.rows.packing`); ``critics/NAME/headline.parquet`` the rows of the headline of all texts, for analyses of all
+axes. The latter two have a record in their metadata.
 """
 
 from __future__ import annotations
@@ -33,12 +34,16 @@ from momus.schema import build, parse_json
 from momus.verdicts.statistics import all_statistics
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from momus.critic import Critic
+    from momus.runs.result import Results
+    from momus.text.corpus import Corpus
 
 T = TypeVar("T")
 TEXTS, REAL, HEADLINE = "texts.parquet", "real.parquet", "headline.parquet"
-ORDERED, SCORED, OF_AXIS = b"momus-ordered", b"momus.scores", b"momus.axis"
-"""Keys of the metadata that hold the record of each table."""
+SCORED, OF_AXIS = b"momus.scores", b"momus.axis"
+"""Keys of the metadata that hold the record of a table."""
 LABELS = pa.schema([(name, pa.string()) for name in ("corpus", "id", "prompt", "group")] + [("hash", pa.uint64())])
 AXIS = pa.schema(
     [
@@ -86,15 +91,12 @@ class KeptTexts:
     ----------
     ids, prompts, groups, hashes
         By corpus. Equal texts have equal hashes (`momus.Corpus.hashes`).
-    ordered
-        By corpus, the one to fit on included: `momus.Corpus.identity` in the order that was given.
     """
 
     ids: Mapping[str, Sequence[str]]
     prompts: Mapping[str, Sequence[str | None]]
     groups: Mapping[str, Sequence[str | None]]
     hashes: Mapping[str, NDArray[np.uint64]]
-    ordered: Mapping[str, str]
 
 
 def write_texts(texts: Texts, folder: Path) -> None:
@@ -106,10 +108,8 @@ def write_texts(texts: Texts, folder: Path) -> None:
         )
         for c in (texts.real, *texts.generated)
     ]
-    identities = {c.name: c.unsorted.identity for c in (texts.fit, texts.real, *texts.generated)}
-    if texts.in_parts:
-        vars(texts.fit).pop("unsorted", None)  # a copy of its text
-    _write(folder / TEXTS, pa.concat_tables(parts), ORDERED, identities)
+    with replacing(folder / TEXTS) as temporary:
+        pq.write_table(pa.concat_tables(parts), temporary, compression="zstd")
 
 
 def read_kept_texts(folder: Path) -> KeptTexts:
@@ -122,13 +122,14 @@ def read_kept_texts(folder: Path) -> KeptTexts:
     """
     path = folder / TEXTS
     try:
-        table, identities = _read(path, ORDERED, dict[str, str], LABELS)
+        with pq.ParquetFile(path) as file:
+            table = file.read(use_threads=False).cast(LABELS)
     except FAULTS as error:
         raise _unreadable(path, error) from error
     tables = _by_corpus(table)
     columns = {key: {n: rows[key].to_pylist() for n, rows in tables.items()} for key in ("id", "prompt", "group")}
     hashes = {n: np.asarray(rows["hash"].to_numpy(), dtype=np.uint64) for n, rows in tables.items()}
-    return KeptTexts(columns["id"], columns["prompt"], columns["group"], hashes, identities)
+    return KeptTexts(columns["id"], columns["prompt"], columns["group"], hashes)
 
 
 def _by_corpus(table: pa.Table) -> dict[str, pa.Table]:
@@ -138,12 +139,12 @@ def _by_corpus(table: pa.Table) -> dict[str, pa.Table]:
 
 class _Kept(TypedDict):
     critic: str
-    corpus: str
+    identity: str
     summary: SummaryRecord | None
 
 
-def write_scores(scores: Scores, folder: Path) -> bool:
-    """Write scores into the folder of a critic; False (and nothing is kept) if their summary is of another kind.
+def write_scores(scores: Scores, corpus: Corpus, folder: Path) -> bool:
+    """Write scores of a text into the folder of a critic; False if their summary is of a kind that is not kept.
 
     Summaries of running text are not kept: they are the text itself.
     """
@@ -151,17 +152,15 @@ def write_scores(scores: Scores, folder: Path) -> bool:
     if not (scores.summary is None or type(scores.summary) is Pooled):
         return False
     columns, metadata = scored_columns({scores.critic: scores})
-    groups = list(scores.groups) or [None] * len(scores)
-    labels = {"id": list(scores.ids), "prompt": list(scores.prompts), "group": groups}
-    table = pa.table({**{name: pa.array(values, pa.string()) for name, values in labels.items()}, **columns})
-    kept = {"critic": scores.critic, "corpus": scores.corpus, "summary": summary_to_json(scores.summary, scores.rows)}
-    table = table.replace_schema_metadata(metadata)
+    summary = summary_to_json(scores.summary, scores.rows)
+    kept = {"critic": scores.critic, "identity": corpus.identity, "summary": summary}
+    table = pa.table(columns).replace_schema_metadata(metadata)
     _write(folder / REAL, table, SCORED, kept, dictionary_pagesize_limit=1 << 26)
     return True
 
 
-def read_scores(folder: Path) -> Scores | None:
-    """Read what `write_scores` wrote; None if there is nothing.
+def read_scores(folder: Path, corpus: Corpus) -> Scores | None:
+    """Read what `write_scores` wrote; None if there is nothing, or it is of another text than this.
 
     Raises
     ------
@@ -173,6 +172,8 @@ def read_scores(folder: Path) -> Scores | None:
         return None
     try:
         table, kept = _read(path, SCORED, _Kept)
+        if kept["identity"] != corpus.identity:
+            return None
         critic = kept["critic"]
         rows = {key: unpack(table, critic, key) for key in keys_of(table.schema, critic)}
         summary = None
@@ -180,8 +181,8 @@ def read_scores(folder: Path) -> Scores | None:
             pooled, sums = summary_from_json(kept["summary"])
             totals = Pooled.of_rows({key: r for key, r in rows.items() if isinstance(r, Counted)}, 0).counts
             summary = replace(pooled, counts={**pooled.counts, **{name: totals[key] for name, key in sums.items()}})
-        ids, prompts, groups = (table[name].to_pylist() for name in ("id", "prompt", "group"))
-        return scores_of(table, critic, kept["corpus"], ids, prompts, groups, rows, summary)
+        labels = corpus.ids, corpus.prompts, corpus.groups
+        return scores_of(table, critic, corpus.name, *labels, rows, summary)
     except FAULTS as error:
         raise _unreadable(path, error) from error
 
@@ -246,3 +247,61 @@ def _rows(table: pa.Table, width: int, dense: bool) -> Rows:
         raise ValueError("a column is out of range")
     matrix = sparse.csr_array((counts.flatten().to_numpy(), indices, indptr), shape=(len(table), width))
     return matrix.toarray() if dense else matrix
+
+
+FILE = "documents.parquet"
+COLUMNS = ("corpus", "id", "prompt", "group", "critic", "z", "nll", "steps", "nll_per_step", "reason", "oddity")
+TEXT_COLUMNS = ("corpus", "id", "prompt", "group", "critic", "z", "reason")
+
+
+def documents_frame(comparison: Results) -> pd.DataFrame:
+    """Tabulate the documents of a comparison, one row per document and critic, with the columns `COLUMNS`.
+
+    Raises
+    ------
+    StoreError
+        The run folder lacks the scores, or they cannot be read.
+    """
+    frame = documents_table(comparison).to_pandas().rename(columns={"states": "steps"})
+    for name in TEXT_COLUMNS:
+        frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
+    frame["nll_per_step"] = frame["nll"] / frame["steps"].where(frame["steps"] > 0, np.nan)
+    return frame[list(COLUMNS)]
+
+
+def documents_table(
+    comparison: Results, critics: Sequence[str] | None = None, corpora: Sequence[str] | None = None
+) -> pa.Table:
+    """Rows of the documents of a comparison, with the columns of `Scores.table`.
+
+    Parameters
+    ----------
+    critics, corpora
+        Names of those to tabulate; None for all.
+
+    Raises
+    ------
+    StoreError
+        The run folder lacks the scores, or they cannot be read.
+    """
+    in_memory = {critic for critic, _ in comparison.scores} >= {r.name for r in comparison.results}
+    if in_memory and comparison.scores:
+        tables = [
+            scores.table()
+            for (critic, corpus), scores in comparison.scores.items()
+            if (critics is None or critic in critics) and (corpora is None or corpus in corpora)
+        ]
+        return pa.concat_tables(tables or [next(iter(comparison.scores.values())).table()[:0]])
+    if comparison.folder is None:
+        raise StoreError(
+            "the scores of this comparison are neither in memory nor in a folder",
+            hint="compare with out=FOLDER, or read the folder with momus.read_results",
+        )
+    path = comparison.folder / FILE
+    wanted = [(name, "in", list(some)) for name, some in (("critic", critics), ("corpus", corpora)) if some is not None]
+    try:
+        return pq.read_table(path, filters=wanted or None)
+    except (OSError, pa.ArrowException) as error:
+        raise StoreError(
+            f"{path}: not readable ({str(error).splitlines()[0]})", hint="run `momus compare` again"
+        ) from error

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -257,14 +258,7 @@ def _move(ready: Path, folder: Path) -> None:
         if (ready / name).exists():  # else it was moved before the interruption
             make_folder((folder / name).parent)
             move(ready / name, folder / name)
-    delete(*(folder / name for name in set(_earlier(ready)) - set(new)))
+    with suppress(StoreError):  # a manifest that cannot be read names no files
+        delete(*(folder / name for name in set(read_entries(ready / EARLIER)) - set(new)))
     delete(*(p for p in (*sorted((folder / "critics").glob("*")), folder / ROWS) if p.is_dir()))
     move(ready / MANIFEST, folder / MANIFEST)
-
-
-def _earlier(ready: Path) -> Iterable[str]:
-    """Names of the files of the earlier run; none if its manifest cannot be read."""
-    try:
-        return read_entries(ready / EARLIER)
-    except StoreError:
-        return ()

@@ -1,15 +1,21 @@
-"""Checks of the texts that a comparison is given, and how the real one is split."""
+"""Checks of the texts that a comparison is given, how the real one is split, and notes on the order of documents."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from momus.arguments import arg
+from momus.checks.dependence import OrderCorrelation
+from momus.critic import Note, RunningTextCritic
 from momus.errors import UsageError
-from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus.text.splitting import Units
+from momus.text.splitting import RUNS, Units
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+    from momus.runs.texts import Texts
 
 FIT_SHARE = 0.5
 """Without a corpus to fit on, this share of the real one is set apart for it."""
@@ -39,19 +45,6 @@ def check_named(generated: object) -> None:
                 hint="give each text a different name",
             )
         seen[plain] = name
-
-
-def check_filled(corpora: Sequence[Corpus]) -> None:
-    """Make sure that these corpora have documents.
-
-    Raises
-    ------
-    UsageError
-        One has none.
-    """
-    for corpus in corpora:
-        if not len(corpus):
-            raise UsageError(f"{corpus.name!r} has no document", hint="give a text that is not empty")
 
 
 def split_warning(units: Units, seed: int, fitted: int, compared: int) -> str:
@@ -88,4 +81,58 @@ def check_splittable(name: str, documents: int, filled: int) -> None:
         f"{name!r} has {holds}: half of its documents cannot be set apart to fit critics on",
         hint=f"read each paragraph of a file as a document with {arg('fmt', 'paragraphs')} "
         f"(or each line with {arg('fmt', 'lines')}), or give another text to fit on with {arg('fit')}",
+    )
+
+
+ORDER = "This is a property of running text: it depends on the order of the documents, which is as given."
+ENOUGH = 0.5
+"""A side without a correlation of neighbours counts as unordered if it has this share of the documents of the other."""
+
+
+def order_notes(texts: Texts, critic: Critic[Any]) -> list[Note]:
+    """Notes on the order of the documents, for the results of a critic of running text; none for other critics."""
+    if not isinstance(critic, RunningTextCritic):
+        return []
+    notes = [Note(ORDER)]
+    if texts.by_runs:
+        notes.append(
+            Note(
+                f"Seed {texts.seed} split the real text by runs of neighbouring documents (at most {RUNS}), to keep "
+                "the order that the law depends on."
+            )
+        )
+    elif texts.whole is not None and texts.whole.units.prompts:
+        notes.append(
+            Note(
+                "The orders of both sides are not comparable: the real text was split by prompts, so it is a random "
+                "sample of its documents, while the generated text keeps all its neighbours. What the law says of "
+                f"correlations beyond one document is about the order of the files; give a text with {arg('fit')}.",
+                warning=True,
+            )
+        )
+    return [*notes, *(_of_orders(texts, name) for name in differently_ordered(texts))]
+
+
+def differently_ordered(texts: Texts) -> list[str]:
+    """Names of generated corpora of which neighbours resemble each other and those of the real text not, or reverse."""
+    orders = {check.corpus: check for check in texts.checks if check.kind == "order"}
+    real = orders.get("real")
+    names = []
+    for corpus in texts.generated:
+        check = orders.get(corpus.name)
+        if real is not None and check is not None and real.warns != check.warns:
+            ordered, unordered = (real, check) if real.warns else (check, real)
+            if unordered.documents >= ENOUGH * ordered.documents:
+                names.append(corpus.name)
+    return names
+
+
+def _of_orders(texts: Texts, name: str) -> Note:
+    correlations = {c.corpus: c.measured.correlation for c in texts.checks if isinstance(c.measured, OrderCorrelation)}
+    return Note(
+        f"The orders of 'real' and {name!r} are not comparable: neighbouring documents resemble each other on one side "
+        f"and not on the other (correlation {correlations['real']:.2f} in 'real', {correlations[name]:.2f} in "
+        f"{name!r}), as in a text and a random sample of it. What the law says of correlations beyond one document is "
+        "about the order of the files.",
+        warning=True,
     )

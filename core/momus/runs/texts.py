@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,22 +13,23 @@ import pyarrow as pa
 from momus.checks.languages import (
     Languages,
     Shares,
+    TextLayout,
     language_warnings,
     languages_of,
+    layout_of,
     mixture_note,
     scripts_of,
     splitting_warnings,
 )
-from momus.checks.layout import TextLayout, layout_of
 from momus.checks.notes import reading_notes
 from momus.checks.texts import TrustCheck, check_texts, sentences
 from momus.critic import RunningTextCritic
-from momus.errors import MomusError, UsageError
+from momus.errors import UsageError
 from momus.numeric.types import Ints
 from momus.progress import Reporter
 from momus.reading import ReadingOptions, TextSource, as_corpus
-from momus.rows.corpus import sample_rows
-from momus.runs.text_checks import FIT_SHARE, check_filled, check_named, check_splittable, split_warning
+from momus.rows.stored import sample_rows
+from momus.runs.text_checks import FIT_SHARE, check_named, check_splittable, split_warning
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.sketches import TextSketch
@@ -65,13 +66,10 @@ class Texts:
         Scripts of each corpus, by its name.
     whole, seed
         The real text before it was split, if it was, and the seed that it was split by.
-    general
-        The texts that `for_critic` was called on, where it had to change them.
     stored
         The rows of the real and the generated texts, where these are scored in parts; empty for texts in memory.
-    before
-        Of texts that are scored in parts, the outcome of fitting each critic, by name: why it failed, or why an earlier
-        run did not serve.
+    again
+        Of texts that are scored in parts, why an earlier run did not serve, by critic.
     """
 
     fit: Corpus
@@ -85,9 +83,8 @@ class Texts:
     scripts: dict[str, Shares] = field(default_factory=dict)
     whole: Corpus | None = None
     seed: int = 0
-    general: Texts | None = None
     stored: Sequence[StoredText] = ()
-    before: Mapping[str, MomusError | Again] = field(default_factory=dict)
+    again: Mapping[str, Again] = field(default_factory=dict)
 
     @property
     def in_parts(self) -> bool:
@@ -143,11 +140,6 @@ class Texts:
         ]
 
     @property
-    def by_document(self) -> Texts:
-        """The texts of the comparison before `for_critic` split the real one by runs."""
-        return self.general or self
-
-    @property
     def by_runs(self) -> bool:
         """Whether critics of running text have the real text split by runs: it was split by single documents."""
         return self.whole is not None and not self.whole.units.words()
@@ -175,6 +167,11 @@ class Texts:
         layouts = {s.name: layout_of(s) for s in sketches}
         return replace(self, warnings=warnings, checks=checks, languages=languages, layouts=layouts, scripts=scripts)
 
+    def _sketched(self, whole: Corpus | None) -> Texts:
+        """The texts with all checks; ``whole`` is the real text before it was split, if it was."""
+        sketches = [_sketch(corpus) for corpus in (self.fit, self.real, *self.generated)]
+        return self.checked(sketches, None if whole is None else _sketch_of_halves(whole, sketches[:2]))
+
     def for_critic(self, critic: Critic[Any]) -> Texts:
         """The texts as a critic needs them: for laws of running text, in the order given, also where they were split.
 
@@ -189,7 +186,7 @@ class Texts:
             fitting, real = self.whole.split_in_runs(FIT_SHARE, self.seed, ("fit", "real"))
         else:
             fitting, real = self.fit.unsorted, self.real.unsorted
-        return replace(self, fit=fitting, real=real, generated=[c.unsorted for c in self.generated], general=self)
+        return replace(self, fit=fitting, real=real, generated=[c.unsorted for c in self.generated])
 
 
 def pooled(corpora: Sequence[Corpus]) -> Corpus:
@@ -218,32 +215,19 @@ def read_texts(
     MomusError
         A text cannot be read, is empty, or has a name that is taken.
     """
-    for reserved in RESERVED:
-        if reserved in generated:
-            raise UsageError(f"a generated corpus is called {reserved!r}", hint="give it another name")
-    (reading or ReadingOptions()).check_names(["real", *(["fit"] if fit is not None else []), *generated])
-    whole = as_corpus(real, "real", reading, reporter)
-    others = [as_corpus(source, name, reading, reporter) for name, source in generated.items()]
-    warnings = []
-    check_filled([whole, *others])
-    if fit is None:
-        check_splittable(whole.name, len(whole), int((~whole.blank).sum()))
-        fitting, held_out = whole.split(FIT_SHARE, seed, ("fit", "real"))
-        warnings.append(split_warning(whole.units, seed, len(fitting), len(held_out)))
-    else:
-        fitting, held_out = as_corpus(fit, "fit", reading, reporter), whole
-        check_filled([fitting])
-    read = [whole, *others] if fit is None else [fitting, whole, *others]
-    warnings += [note for corpus in read for note in reading_notes(corpus)]
-    warnings += (reading or ReadingOptions()).check_labelled(read)
-    (reading or ReadingOptions()).check_kept([fitting, held_out, *others])
-    fitting, held_out, *others = (c.sorted() for c in (fitting, held_out, *others))
-    split = fit is None
-    texts = Texts(fitting, held_out, others, split, warnings, whole=whole if split else None, seed=seed)
-    if not check:
-        return texts
-    sketches = [_sketch(corpus) for corpus in (fitting, held_out, *others)]
-    return texts.checked(sketches, _sketch_of_halves(whole, sketches[:2]) if split else None)
+    _check_free(generated, RESERVED)
+    sources = {**({} if fit is None else {"fit": fit}), "real": real, **generated}
+    read, notes = _read(sources, reading or ReadingOptions(), reporter)
+    whole, others = read["real"], [read[name] for name in generated]
+    if fit is not None:
+        texts = Texts(read["fit"].sorted(), whole.sorted(), [c.sorted() for c in others], False, notes, seed=seed)
+        return texts._sketched(None) if check else texts
+    check_splittable(whole.name, len(whole), int((~whole.blank).sum()))
+    halves = whole.split(FIT_SHARE, seed, ("fit", "real"))
+    notes = [split_warning(whole.units, seed, *map(len, halves)), *notes]
+    fitting, held_out, *others = (c.sorted() for c in (*halves, *others))
+    texts = Texts(fitting, held_out, others, True, notes, whole=whole, seed=seed)
+    return texts._sketched(whole) if check else texts
 
 
 def read_versions(
@@ -261,19 +245,33 @@ def read_versions(
     """
     name, source = reference
     check_named({name: source})
-    taken = next((n for n in (*RESERVED, name) if n in generated or (n in RESERVED and n == name)), None)
-    if taken is not None:
-        raise UsageError(f"two texts are called {taken!r}, or the name is reserved", hint="give it another name")
-    (reading or ReadingOptions()).check_names([name, *generated])
-    read = [as_corpus(s, n, reading, reporter) for n, s in ((name, source), *generated.items())]
-    check_filled(read)
-    warnings = [note for corpus in read for note in reading_notes(corpus)]
-    warnings += (reading or ReadingOptions()).check_labelled(read)
-    (reading or ReadingOptions()).check_kept(read)
+    _check_free({name: source}, RESERVED)
+    _check_free(generated, (*RESERVED, name))
+    read, notes = _read({name: source, **generated}, reading or ReadingOptions(), reporter)
     none = Corpus.from_texts([], name="fit")
-    old, *new = (c.sorted() for c in read)
-    sketches = [_sketch(corpus) for corpus in (none, old, *new)]
-    return Texts(none, old, new, False, warnings).checked(sketches, None)
+    old, *new = (c.sorted() for c in read.values())
+    return Texts(none, old, new, False, notes)._sketched(None)
+
+
+def _check_free(names: Iterable[str], taken: Sequence[str]) -> None:
+    for name in names:
+        if name in taken:
+            raise UsageError(f"a text is called {name!r}, which is reserved or taken", hint="give it another name")
+
+
+def _read(
+    sources: Mapping[str, TextSource], reading: ReadingOptions, reporter: Reporter | None
+) -> tuple[dict[str, Corpus], list[str]]:
+    """Read texts by name, none of which may be empty; and what a reader must know of them."""
+    reading.check_names([*sources])
+    read = {name: as_corpus(source, name, reading, reporter) for name, source in sources.items()}
+    corpora = [*read.values()]
+    for corpus in corpora:
+        if not len(corpus):
+            raise UsageError(f"{corpus.name!r} has no document", hint="give a text that is not empty")
+    notes = [note for corpus in corpora for note in reading_notes(corpus)] + reading.check_labelled(corpora)
+    reading.check_kept(corpora)
+    return read, notes
 
 
 def _sketch(corpus: Corpus) -> TextSketch:

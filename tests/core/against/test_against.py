@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse
 
 import momus
-from momus.against.bands import OwnBands
 from momus.against.changes import changed_items, page_z
+from momus.against.units import OwnBands
 from momus.against.versions import Path as ChainPath
 from momus.comparison import read_comparison
 from momus.critic import Counted
@@ -177,9 +177,11 @@ def test_names_are_known_whichever_text_is_the_reference() -> None:
     known = []
     for old, new in (sides, sides[::-1]):
         texts = Texts(Corpus.from_texts([], name="fit"), old, [new], False, [])
-        cross = cross_scored(make_critics(["names"])[0], texts, Settings(against=old.name), Timed(Silent()))
-        known.append({s.corpus: np.asarray(s.rows["known"]) for s in cross.scored})
-        assert not cross.reverse
+        scored, _, reverse = cross_scored(
+            make_critics(["names"])[0], texts, Settings(against=old.name), Timed(Silent())
+        )
+        known.append({s.corpus: np.asarray(s.rows["known"]) for s in scored})
+        assert not reverse
     for name in ("old", "new"):
         assert np.array_equal(known[0][name], known[1][name])
         assert 0 < known[0][name][:, 0].sum() < 40

@@ -5,7 +5,7 @@ import pytest
 
 import momus
 from momus import Corpus
-from momus.checks.layout import TextLayout, layout_of, layout_sentence
+from momus.checks.languages import TextLayout, layout_of, layout_sentence
 from momus.reading import ReadingOptions
 from momus.report.words.leads import first_sentences
 from momus.runs.answer import answer_of

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from momus.errors import ReadingError, UsageError
 from momus.reading import read_corpus
-from momus.runs.orders import ORDER, order_notes
+from momus.runs.text_checks import ORDER, order_notes
 from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -181,12 +181,10 @@ def test_only_laws_get_runs_and_groups_stay_whole():
     assert order_notes(found, Length()) == []
     laws = found.for_critic(Taylor())
     assert sorted([*laws.fit.ids, *laws.real.ids]) == sorted([*found.fit.ids, *found.real.ids])
-    assert laws.by_document is found
     assert any("runs of neighbouring documents" in n.text and not n.warning for n in order_notes(laws, Taylor()))
     grouped = corpus(made, "real", groups=[f"g{i // 8}" for i in range(80)])
     found = read_texts(grouped, {"gen": texts(40, 2)}, None, 3)
     laws = found.for_critic(Taylor())
-    assert laws.by_document is found
     assert sorted(laws.real.ids, key=found.whole.ids.index) == laws.real.ids
     assert set(laws.real.ids) == set(found.real.ids)
     assert [n.text for n in order_notes(found, Taylor())] == [ORDER]

@@ -11,7 +11,7 @@ from more_defects import MORE, language_mixing
 from momus import Corpus, MomusError
 from momus.controls import DEFECTS as SHIPPED
 from momus.controls.changing import LOOP
-from momus.controls.pieces import WORD, passages, words
+from momus.controls.planting import WORD, passages, words
 from momus.text.corpus import Document
 
 DEFECTS = SHIPPED | MORE

@@ -19,7 +19,7 @@ from momus.cli.app import app
 from momus.critic import registry
 from momus.critic.registry import make_critics
 from momus.engine.scoring import score_parts
-from momus.errors import CriticError, FittingError, PluginError, UsageError
+from momus.errors import CriticError, FittingError, PluginError, StoreError, UsageError
 from momus.foreign import contained
 from momus.outliers.filtering import filter_text
 from momus.progress import Silent
@@ -208,6 +208,16 @@ def test_so_where_the_critics_of_a_run_score(fitted, workers):
         score_parts(named, text, fitted / "named")
     with pytest.raises(CriticError, match="there are no letters"):
         score_parts([fitted / "run"], text, fitted / "ranks", rank=0, world=2)
+
+
+def test_one_that_failed_is_tried_again_once_its_code_has_changed(fitted, mine):
+    text, out = [fitted / "x.jsonl"], fitted / "rows"
+    assert list(score_parts([fitted / "run"], text, out).failed) == ["failing"]
+    file = fitted / "mine.py"
+    file.write_text(SOURCE.replace("there are no letters", "there is none"))
+    registry.named(mine)
+    with pytest.raises(StoreError, match="changed since it was begun: the critic 'failing' \\(new\\)"):
+        score_parts([fitted / "run"], text, out, resume=True)
 
 
 def test_so_where_a_text_is_scored_without_a_folder(fitted):

@@ -160,13 +160,13 @@ class Deadly(Forgetful):
 
 
 def test_a_sample_depends_on_the_seed_alone(files):
-    one = read_sample(str(files), 20, seed=1, documents=7)
-    other = read_sample(str(files), 20, seed=1, documents=50)
-    assert one.documents == 60
-    assert len(one.corpus) == 20
-    assert one.corpus.table.equals(other.corpus.table)
-    assert set(read_sample(str(files), 20, seed=2).corpus.ids) != set(one.corpus.ids)
-    assert len(read_sample(str(files), 100).corpus) == 60
+    one, documents, _ = read_sample(str(files), 20, seed=1, documents=7)
+    other, _, _ = read_sample(str(files), 20, seed=1, documents=50)
+    assert documents == 60
+    assert len(one) == 20
+    assert one.table.equals(other.table)
+    assert set(read_sample(str(files), 20, seed=2)[0].ids) != set(one.ids)
+    assert len(read_sample(str(files), 100)[0]) == 60
 
 
 @pytest.mark.slow
@@ -174,7 +174,7 @@ def test_every_document_is_as_likely_to_be_drawn(files):
     drawn = np.zeros(60)
     ids = as_corpus(files, "fit").ids
     for seed in range(120):
-        drawn[np.isin(ids, read_sample(str(files), 20, seed=seed).corpus.ids)] += 1
+        drawn[np.isin(ids, read_sample(str(files), 20, seed=seed)[0].ids)] += 1
     distinct = np.array([i for i, d in enumerate(ids) if i not in (3, 57, 58, 59)])  # blank and equal texts go together
     # 40 expected draws each, standard deviation 5.2
     assert abs(drawn[distinct].mean() - 40) < 2

@@ -13,7 +13,7 @@ from momus import Corpus, compare
 from momus.conformance.corpora import documents
 from momus.critic.registry import critic_class
 from momus.reading import read_corpus
-from momus.runs.orders import order_notes
+from momus.runs.text_checks import order_notes
 from momus.runs.texts import read_texts
 from momus.text.documents import Answers, Document, LeftOut, Origin, Section
 from momus.text.tokens import get_tokenizer

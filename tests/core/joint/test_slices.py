@@ -7,9 +7,10 @@ import pytest
 
 import momus
 from momus import Corpus, Document, MomusError
+from momus.against.versions import adjusted_by_text
 from momus.critic import Statistic, StatisticCritic
 from momus.critic.scores import Scores
-from momus.joint.partners import adjusted_wins, interval, wins_of
+from momus.joint.partners import interval, wins_of
 from momus.joint.slice_tests import slices_of
 from momus.joint.slices import codes_of, together
 from momus.report.words.slices import alike_sentences, slice_blocks, slice_sentences, win_sentences
@@ -134,7 +135,7 @@ def test_wins_count_prompts_and_leave_ties_apart():
     old = np.arange(100.0)
     new = old + np.where(np.arange(100) < 10, 0, np.where(np.arange(100) < 95, 1, -1))
     prompts = [f"p{i}" for i in range(100)]
-    (win,) = adjusted_wins(wins_of(Size(), [scores("old", old, prompts), scores("new", new, prompts)], Settings()))
+    (win,) = adjusted_by_text(wins_of(Size(), [scores("old", old, prompts), scores("new", new, prompts)], Settings()))
     assert (win.more, win.fewer, win.ties, win.prompts) == (85, 5, 10, 100)
     assert win.low < win.share == 0.85 < win.high
     assert win.p < 1e-9

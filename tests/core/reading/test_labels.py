@@ -8,7 +8,7 @@ import pytest
 
 import momus
 from momus import Corpus, ReadingOptions
-from momus.engine.labels import labels_of, reading_labels
+from momus.engine.request import labels_of, reading_labels
 from momus.errors import ReadingError, UsageError
 from momus.reading import as_corpus
 from momus.reading.labels import check_labelled, label_file, labelled

@@ -17,11 +17,11 @@ from momus.critic.rows import aligned
 from momus.engine.scoring import score_parts
 from momus.errors import StoreError, UsageError
 from momus.reading import ReadingOptions
-from momus.rows.corpus import sample_rows
 from momus.rows.folder import RowFolder
 from momus.rows.packing import columns_of, keys_of, pack, unpack
 from momus.rows.plan import Plan
 from momus.rows.store import StoredText
+from momus.rows.stored import sample_rows
 from momus.text.corpus import Corpus
 
 CRITICS = ("length", "unigram", "rank-frequency", "type-token", "sections", "repetition", "keyness")

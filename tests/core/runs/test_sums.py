@@ -6,12 +6,12 @@ from scipy import sparse
 
 import momus
 import momus.rows.store as row_store
-import momus.rows.sums as sums_of_counts
+import momus.rows.stored as sums_of_counts
 from momus.critic import Counted
 from momus.critic.registry import make_critics
 from momus.engine.scoring import score_parts
 from momus.rows.store import StoredText
-from momus.rows.sums import Sums
+from momus.rows.stored import Sums
 
 
 def parts_of(rng, numbers):

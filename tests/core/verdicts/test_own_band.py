@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from momus.against.bands import HALVES, LEAST_UNITS, OwnBands
+from momus.against.units import HALVES, LEAST_UNITS, OwnBands
 from momus.critic import Counted, Statistic
 from momus.critic.statistic import mean, total_variation
 

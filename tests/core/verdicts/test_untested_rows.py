@@ -17,8 +17,7 @@ from momus.estimator import clone
 from momus.inference import Design, Method, compare_rows
 from momus.inference.relabelling import Budget
 from momus.inference.without_variance import separation_interval
-from momus.joint.analyses import Joint
-from momus.joint.ranks import Ranking, RankRow
+from momus.joint.ranks import Joint, Ranking, RankRow
 from momus.report.words.joint import joint_lines
 from momus.verdicts.table import adjust, floor_warnings
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from momus.against.versions import Against, Direction, Item, Path
 from momus.arguments import arg
-from momus.joint.analyses import Joint
+from momus.joint.ranks import Joint
 from momus.report.safe import one_line
 from momus.report.words.blocks import Columns, PrintedBlock, table_block
 from momus.report.words.broken import broken_lines, unchanged_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from momus.against.unchanged import Unchanged
+from momus.against.versions import Unchanged
 from momus.report.safe import one_line
 from momus.report.words.format import HUMAN, percent
 from momus.runs.findings import Broken

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from momus.joint.adjusted import AdjustedRow
-from momus.joint.analyses import Joint
-from momus.joint.ranks import ALL_AXES, Ranking, RankRow
+from momus.joint.ranks import ALL_AXES, Joint, Ranking, RankRow
 from momus.report.words.blocks import Columns, PrintedBlock, table_block
 from momus.report.words.format import number, p_value, rounded
 from momus.report.words.slices import slice_blocks, wins_block
