@@ -6,16 +6,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from momus.arguments import arg
-from momus.errors import ReadingError, UsageError
+from momus.errors import ReadingError
 from momus.reading.fields import LABELS
 from momus.reading.formats import Format
-from momus.reading.location import Location, shorten
-from momus.reading.logs import refused
+from momus.reading.location import Location, NoDocumentsError, shorten
 from momus.reading.markup import NO_HEADINGS
-from momus.reading.markup import SUFFIXES as MARKUP
 from momus.reading.paths import check_path
 from momus.reading.records import shortened
-from momus.reading.sniffing import PACKED, SUFFIXES, TABULAR, split_name
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
@@ -74,7 +71,7 @@ def check_documents(reading: Rows, top: Location) -> None:
     start = f" (the first in {unit} {position})" if position else ""
     fault = f"none of the {rows:,} records is a document" if rows > 1 else "the only record is not a document"
     message = f"{top.label}: {fault}: {reason}{f' ({count:,} times)' if count > 1 else ''}{start}{fields}"
-    raise ReadingError(message, hint) if reading.abouts else refused(message, hint, "", seen.first)
+    raise ReadingError(message, hint) if reading.abouts else NoDocumentsError(message, hint, record=seen.first)
 
 
 def check_models(reading: Rows, top: Location) -> None:
@@ -115,37 +112,3 @@ def two_texts(location: Location, known: Format) -> TwoTextsError:
         f"{arg('pairs', location.label)} of momus compare",
         (first, second),
     )
-
-
-def markup_of(location: Location) -> str:
-    """The markup of a file, by its name.
-
-    Raises
-    ------
-    ReadingError
-        The name does not say it.
-    """
-    suffix = split_name(location.name)[1] if location.name else ""
-    if suffix not in MARKUP:
-        raise location.error(
-            f"the name does not say the markup (extension {suffix!r})",
-            f"give the file an extension that does: {', '.join(MARKUP)}, also with {', '.join(PACKED)}",
-            0,
-        )
-    return MARKUP[suffix]
-
-
-def refuse_table(location: Location, kind: str) -> None:
-    """Refuse to read a table as plain text, which would make the column names and broken cells documents.
-
-    Raises
-    ------
-    UsageError
-        The name of the file is that of a table.
-    """
-    table = SUFFIXES.get(split_name(location.name)[1]) if location.name else None
-    if table in TABULAR:
-        raise UsageError(
-            f"{location.label}: the name is that of a table, which {arg('fmt', kind)} would not take apart",
-            hint=f"leave out {arg('fmt', kind)}; if the file is plain text after all, rename it to .txt",
-        )

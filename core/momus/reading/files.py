@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import pyarrow as pa
 
 from momus.limits import size_text
-from momus.reading.location import Location, open_remote, trusted
+from momus.reading.location import Location, open_remote, trusted, worded
 
 if TYPE_CHECKING:
     import zstandard
@@ -113,6 +113,9 @@ class _Bounded(_Stream):
             raise
         self._size += filled
         limits = self._location.limits
+        if self._location.url is not None and self._size > limits.file:
+            held = f"the remote file holds more than {size_text(limits.file)}"
+            raise self._location.error(held, trusted("file=1TB"), 0)
         if self._packed is not None and self._size > limits.free and filled:
             if self._size > limits.ratio * max(packed := self._packed.tell(), 1):
                 fault = f"{size_text(packed)} of the compressed file hold more than {size_text(self._size)}"
@@ -253,7 +256,6 @@ DAMAGED = (gzip.BadGzipFile, zlib.error, lzma.LZMAError, DamagedError)
 FAULTS = {
     PermissionError: ("permission denied: the file exists but is not readable", "ask its owner, or use chmod"),
     IsADirectoryError: ("this is a folder, expected a file", "give a file in it"),
-    UnicodeDecodeError: ("a column name is not valid UTF-8; the file is damaged", "fetch or write the file again"),
 }
 """What errors of these types say of a file, and the way out."""
 
@@ -269,14 +271,21 @@ def guarded(location: Location) -> Iterator[None]:
         fault = cut_off if isinstance(error, EOFError) else f"the compressed data are damaged{where} ({error})"
         hint = "fetch or write the file again; `gzip -t`, `zstd -t`, `bzip2 -t` or `xz -t` tests it"
         raise location.error(fault, hint, 0) from None
-    except FileNotFoundError:
-        raise location.error("no such file or folder", _similar_names(location), 0) from None
-    except (PermissionError, IsADirectoryError, UnicodeDecodeError) as error:
-        raise location.error(*FAULTS[type(error)], 0) from None
     except pa.ArrowException as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise location.error(f"Arrow cannot read the file ({reason})", "fetch or write the file again", 0) from None
-    except OSError as error:
+    except UnicodeDecodeError:
+        fault = "a column name is not valid UTF-8; the file is damaged"
+        raise location.error(fault, "fetch or write the file again", 0) from None
+    except Exception as error:
+        if location.url is not None:
+            raise worded(location, error) from None
+        if isinstance(error, FileNotFoundError):
+            raise location.error("no such file or folder", _similar_names(location), 0) from None
+        if not isinstance(error, OSError):
+            raise
+        if type(error) in FAULTS:
+            raise location.error(*FAULTS[type(error)], 0) from None
         reason = error.strerror or (str(error).splitlines() or [type(error).__name__])[0]
         raise location.error(f"the file cannot be read ({reason})", "check the disk and the path", 0) from None
 

@@ -16,7 +16,7 @@ from momus.arguments import arg
 from momus.errors import UsageError
 from momus.reading.location import Location, base_of, list_remote, shorten
 from momus.reading.markup import SUFFIXES as MARKUP
-from momus.reading.sniffing import PACKED, SUFFIXES, TEXTUAL, split_name
+from momus.reading.streams import PACKED, SUFFIXES, TEXTUAL, split_name
 from momus.redact import redacted
 from momus.text.documents import LeftOut
 
@@ -71,20 +71,19 @@ def listing_of(top: Location) -> Listing | None:
     ReadingError
         A folder cannot be listed, or holds a link to a folder.
     """
+    place, pattern = top.url or str(top.path), has_magic(top.url or str(top.path))
+    paths: Sequence[PurePath] | None = None
     if top.url is not None:
-        remote = list_remote(top)
-        return None if remote is None else Listing(top, base_of(top.url), _shown(remote), has_magic(top.url))
-    if top.path is not None and top.path.is_dir():
-        return Listing(top, f"{top.path.as_posix().rstrip('/')}/", _shown(_walk(top, top.path)), False)
-    if top.path is None or top.path.exists() or not has_magic(str(top.path)):
+        paths = list_remote(top)
+    elif top.path is not None and top.path.is_dir():
+        paths, pattern = _walk(top, top.path), False
+    elif top.path is not None and pattern and not top.path.exists():
+        names = [Path(name) for name in glob(place, recursive=True)]
+        paths = sorted(path.relative_to(base_of(place)) for path in names if path.is_file())
+    if paths is None:
         return None
-    base = base_of(top.path.as_posix())
-    names = [Path(name) for name in glob(str(top.path), recursive=True)]
-    return Listing(top, base, sorted(path.relative_to(base) for path in names if path.is_file()), True)
-
-
-def _shown(paths: Sequence[PurePath]) -> list[PurePath]:
-    return [path for path in paths if not any(folder.startswith(".") for folder in path.parts)]
+    shown = [path for path in paths if not any(part.startswith(".") for part in path.parts)]
+    return Listing(top, base_of(place) if pattern else f"{place.rstrip('/')}/", shown, pattern)
 
 
 def members(listing: Listing, fmt: str | None, include: Sequence[str] = ()) -> Listed:
@@ -109,60 +108,30 @@ def members(listing: Listing, fmt: str | None, include: Sequence[str] = ()) -> L
         )
     fmt = None if fmt == "folder" else fmt
     if listing.pattern:
-        name = top.url or str(top.path)
         # a pattern that ends in * means files that can be read; one that says more means just these
-        known = [path for path in paths if _readable(split_name(path)[1], "markup" if fmt == "markup" else None)]
-        chosen, left_out, settled = known if name.endswith("*") else list(paths), LeftOut(), fmt
-        if not chosen:
+        if (top.url or str(top.path)).endswith("*"):
+            paths = [path for path in paths if _readable(split_name(path)[1], "markup" if fmt == "markup" else None)]
+        if not paths:
             raise top.error("no file matches this pattern", "check the pattern, and put it in quotes", 0)
-    else:
-        chosen, left_out = _chosen(top, paths, fmt, include)
-        settled = fmt if fmt in (*TEXTUAL, "markup") else None  # where the format of the folder settles that of files
-        if fmt != "markup":
-            refuse_splits(top.label, chosen)
-    return Listed([(listing.place(path), settled) for path in chosen], left_out)
-
-
-def log_files(listing: Listing, patterns: Sequence[str]) -> Listed:
-    """List the logs of a folder that have names of one of these patterns.
-
-    Raises
-    ------
-    ReadingError
-        There is none.
-    """
-    top = listing.top
-    logs = [listing.place(path) for path in listing.paths if any(fnmatch(path.name, pattern) for pattern in patterns)]
-    if not logs:
-        raise top.error(f"no file in this folder is called {' or '.join(patterns)}", "name the log file itself", 0)
-    return Listed([(log, None) for log in logs])
-
-
-def _chosen(
-    top: Location, paths: Sequence[PurePath], fmt: str | None, include: Sequence[str]
-) -> tuple[list[PurePath], LeftOut]:
-    """The paths within a folder that are read, and what is left out.
-
-    Raises
-    ------
-    ReadingError
-        None is read.
-    """
-    files: list[PurePath] = []
+        return Listed([(listing.place(path), fmt) for path in paths])
     aside: list[str] = []
     others: Counter[str] = Counter()
+    chosen: list[PurePath] = []
     for path in paths:
-        relative = path.as_posix()
         stem, suffix = split_name(path)
         if not _readable(suffix, fmt):
             others[path.suffix or "no extension"] += 1
-        elif stem.lower() in ASIDE and not any(fnmatch(path.name, p) or fnmatch(relative, p) for p in include):
-            aside.append(relative)
+        elif stem.lower() in ASIDE and not any(fnmatch(path.name, p) or fnmatch(path.as_posix(), p) for p in include):
+            aside.append(path.as_posix())
         else:
-            files.append(path)
-    if not files:
+            chosen.append(path)
+    if not chosen:
         raise _nothing(top, fmt, aside, others)
-    return files, LeftOut(tuple(aside), dict(others.most_common()))
+    if fmt != "markup":
+        refuse_splits(top.label, chosen)
+    settled = fmt if fmt in (*TEXTUAL, "markup") else None  # where the format of the folder settles that of files
+    left_out = LeftOut(tuple(aside), dict(others.most_common()))
+    return Listed([(listing.place(path), settled) for path in chosen], left_out)
 
 
 def _nothing(top: Location, fmt: str | None, aside: Sequence[str], others: Counter[str]) -> Exception:

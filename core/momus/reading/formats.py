@@ -136,10 +136,6 @@ class Format:
         paths += [path for alternatives in (*self.sides.values(), *self.has) for path in alternatives]
         return frozenset(name for path in paths if path for name in names_in(path))
 
-    def alternatives(self) -> dict[str, Paths]:
-        """Other texts of a record than the answer, by the name that a user gives as the field."""
-        return {**self.sides, **({self.reference[0]: self.reference} if self.reference else {})}
-
     def record(
         self, record: Mapping[str, object], field: str | None = None, turns: str = "assistant", within: bool = False
     ) -> Record:
@@ -283,18 +279,21 @@ class Recognised:
     models: Counter[str] = dataclasses.field(default_factory=Counter)
     paths: Counter[str] = dataclasses.field(default_factory=Counter)
 
-    def records(
-        self, stream: Iterator[tuple[int, object, str | None]], left_out: Counter[str]
-    ) -> Iterator[tuple[int, object, str | None]]:
+    @property
+    def shaped_field(self) -> str | None:
+        """The field that holds the text in records that were shaped."""
+        known = self.format
+        shapes = self.within or self.field in known.sides or (self.field is None and bool(known.answer))
+        return "text" if shapes else self.field
+
+    def records(self, stream: Iterator[tuple[int, object]], left_out: Counter[str]) -> Iterator[tuple[int, object]]:
         """The records of a stream as `Format.record` makes them; those that are no answers are counted."""
         known = self.format
         threads = Threads(known) if known.thread else None
-        shapes = self.within or self.field in known.sides or (self.field is None and bool(known.answer))
-        field = "text" if shapes else self.field
-        for number, value, _ in stream:
+        for number, value in stream:
             record = wrapped(value)
             if not isinstance(record, Mapping):
-                yield number, value, field
+                yield number, value
                 continue
             if threads is not None:
                 threads.add(record)
@@ -311,4 +310,4 @@ class Recognised:
             path, models = known.who(record)
             self.paths.update([path] * bool(models))
             self.models.update(models)
-            yield number, shaped, field
+            yield number, shaped

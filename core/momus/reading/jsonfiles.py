@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from momus.arguments import arg
 from momus.errors import ReadingError
@@ -16,6 +17,7 @@ from momus.reading.location import Location, Problem, shorten
 from momus.reading.paths import MISSING, look_up
 from momus.reading.recognised import records_within
 
+END = object()
 WHITE = re.compile(r"[ \t\r\n]*")
 
 
@@ -65,10 +67,10 @@ def _bad_line(location: Location, number: int, line: str, error: json.JSONDecode
 
 def json_document(
     location: Location, file: OpenedFile, encoding: str, field: str | None, items_field: str | None = None
-) -> Iterator[tuple[int, object, str | None]]:
-    """Yield (number, value, field that holds the text) from a list, a single object, or a sequence of values.
+) -> tuple[Iterator[tuple[int, object]], str | None]:
+    """Number and value of the items of a list, of what an object holds (`from_object`), or of a sequence of values.
 
-    A list is read item by item; positions count its items.
+    The field that holds their text comes with them. A list is read item by item.
 
     Raises
     ------
@@ -78,21 +80,12 @@ def json_document(
     location.unit = "item"
     reader = _Reader(location, chunks(location, file, encoding))
     if reader.next() == "[":
-        for number, value in enumerate(reader.items(), 1):
-            yield number, value, field
-        return
-    if not reader.next():
-        return
-    first = reader.value()
-    if not reader.next():
-        records, field = from_object(location, first, field, items_field)
-        yield from ((number, record, field) for number, record in enumerate(records, 1))
-        return
-    yield 1, first, field
-    number = 1
-    while reader.next():
-        number += 1
-        yield number, reader.value(), field
+        return enumerate(reader.items(), 1), field
+    first = [reader.value()] if reader.next() else []
+    if first and not reader.next():
+        records, field = from_object(location, first[0], field, items_field)
+        return enumerate(records, 1), field
+    return enumerate(chain(first, iter(reader.following, END)), 1), field
 
 
 class _Reader:
@@ -151,6 +144,10 @@ class _Reader:
                 continue
             self.at = end
             return value
+
+    def following(self) -> object:
+        """Parse the next of several values; `END` after the last."""
+        return self.value() if self.next() else END
 
     def check_length(self) -> None:
         """Refuse a value that does not end within the limit."""

@@ -23,10 +23,10 @@ from momus.errors import MomusError, PluginError, ReadingError
 from momus.limits import size_text
 from momus.outputs import open_temporary, replacing
 from momus.plugins import READERS, load_plugin, registered
-from momus.reading import jsonfiles, tables
-from momus.reading.encoding import check_head
 from momus.reading.files import guarded, open_file
 from momus.reading.location import Location, exists, shorten
+from momus.reading.streams import records_in
+from momus.reading.tables import parquet
 
 __all__ = ["Log", "LogReader", "LogRecords"]
 
@@ -107,14 +107,14 @@ class Log:
     def json_lines(self) -> Iterator[tuple[int, object]]:
         """Yield (line number, value or `Problem`) of JSON Lines."""
         with open_file(self.location) as file:
-            check_head(self.location, file.head, self._encoding)
-            yield from jsonfiles.json_lines(self.location, file, self._encoding, self._skip)
+            yield from records_in(self.location, file, "jsonl", self._encoding, self._skip)[0]
 
     def rows(self, columns: Sequence[str] = ()) -> Iterator[tuple[int, object]]:
         """Yield (row number, record) of a Parquet file, of those of these columns that it has (default: all)."""
-        self.location.unit = "row"
         with open_file(self.location) as file:
-            yield from tables.parquet(self.location, file, None, columns=columns)
+            yield from parquet(
+                self.location, file, lambda schema: [n for n in schema.names if n in columns or not columns]
+            )
 
     def json(self) -> object:
         """Return the one JSON value of the file.
@@ -268,20 +268,3 @@ def likely_reader(name: str, record: object = None) -> LogReader | None:
     fields = frozenset(record) if isinstance(record, Mapping) else frozenset()
     likely = [r for r in _readers() if (r.signs and r.signs <= fields) or r.fits(name)]
     return max(likely, key=lambda r: len(r.signs) if r.signs <= fields else 0, default=None)
-
-
-class LogError(ReadingError):
-    """A file is a log, which its ``reader`` can read."""
-
-    def __init__(self, message: str, hint: str, reader: str) -> None:
-        super().__init__(message, hint)
-        self.reader = reader
-
-
-def refused(message: str, hint: str, name: str, record: object = None) -> ReadingError:
-    """Make the error for a file without documents; if it seems to be a log, `LogError` with the name of its reader."""
-    best = likely_reader(name, record)
-    if best is None:
-        return ReadingError(message, hint)
-    way_out = f"these look like {best.title}: read them with {best.name}:PATH; otherwise {hint}"
-    return LogError(message, way_out, best.name)

@@ -16,12 +16,12 @@ from momus.plugins import READERS, load_plugin, registered
 from momus.reading.chat import check_turns
 from momus.reading.encoding import codec
 from momus.reading.fields import origins
-from momus.reading.folders import Listed, datasets_files, is_dataset, listing_of, log_files, members
+from momus.reading.folders import Listed, datasets_files, is_dataset, listing_of, members
 from momus.reading.formats import format_named
 from momus.reading.labels import check_labelled, labelled
 from momus.reading.location import Location, is_address, remote_name
 from momus.reading.logs import LogReader, reader_of
-from momus.reading.sniffing import FORMATS, split_name
+from momus.reading.streams import FORMATS, split_name
 from momus.redact import redacted
 from momus.text.corpus import Corpus
 from momus.text.languages import check_language, kept_field, with_languages
@@ -253,13 +253,25 @@ def top_of(source: Source) -> Location:
 
 
 def log_locations(top: Location, reader: LogReader) -> Listed:
-    """List the logs to read: one file, or those of a folder or pattern that the reader knows by their names."""
+    """List the logs to read: one file, or those of a folder or pattern that the reader knows by their names.
+
+    Raises
+    ------
+    ReadingError
+        There is none, or this is standard input.
+    """
     if top.stdin:
         raise top.error("a log is not read from standard input", "write it to a file, and give that", 0)
     listing = listing_of(top)
     if listing is None:
         return Listed([(top, None)])
-    return members(listing, None) if listing.pattern and top.url is None else log_files(listing, reader.patterns())
+    if listing.pattern and top.url is None:
+        return members(listing, None)
+    logs = [(listing.place(path), None) for path in listing.paths if reader.fits(path.name)]
+    if not logs:
+        patterns = " or ".join(reader.patterns())
+        raise top.error(f"no file in this folder is called {patterns}", "name the log file itself", 0)
+    return Listed([*logs])
 
 
 def locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:

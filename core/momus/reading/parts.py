@@ -27,7 +27,7 @@ from momus.reading.location import Location, Part, is_address
 from momus.reading.messages import decoded
 from momus.reading.options import ReadingOptions, Source, field_of, locations, top_of
 from momus.reading.recognised import SAMPLE, recognised
-from momus.reading.sniffing import file_format
+from momus.reading.streams import file_format
 from momus.text.corpus import Corpus
 from momus.text.documents import LeftOut
 
