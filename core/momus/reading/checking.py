@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from momus.arguments import arg
@@ -76,11 +75,7 @@ def check_documents(reading: Rows, top: Location) -> None:
 
 def check_models(reading: Rows, top: Location) -> None:
     """Raise an error if the answers are of several models, unless these are kept as a field, or split by."""
-    models = Counter[str]()
-    paths: dict[str, None] = {}
-    for known in reading.recognised.values():
-        models.update(known.models)
-        paths.update(dict.fromkeys(known.paths))
+    models, paths = reading.models, reading.writers
     if len(models) < 2 or any(path in reading.shaper.keep for path in paths):
         return
     path = next(iter(paths))

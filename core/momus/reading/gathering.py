@@ -6,9 +6,10 @@ import json
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, islice
+from typing import NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -22,9 +23,10 @@ from momus.reading.checking import two_texts
 from momus.reading.encoding import refuse_others
 from momus.reading.fields import PARTS, FieldsSeen
 from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file, open_lines
-from momus.reading.formats import Recognised
+from momus.reading.formats import Format, Threads, wrapped
 from momus.reading.location import Location, is_address, shorten
 from momus.reading.logs import Log, LogReader, qualified
+from momus.reading.messages import said
 from momus.reading.options import ReadingOptions
 from momus.reading.paths import Where, as_string
 from momus.reading.recognised import PLAIN, SAMPLE, asked_by, packed, recognised
@@ -40,6 +42,7 @@ for standard input and pipes."""
 
 LONGEST = 1000
 """Characters of a value of a log's provenance, as JSON; longer ones are shortened."""
+NO_TEXT = "they hold no text (calls of tools, reasoning)"
 Records = Iterator[tuple[int, object]]
 """Positions and values of records."""
 
@@ -60,7 +63,9 @@ class Rows:
         self.builder, self.field, self.items = builder, named["field"], items
         self.shaper = Shaper(options.keep, turns=options.turns, prompt=named["prompt"])
         self.where = None if named["where"] is None else Where(named["where"])
-        self.recognised: dict[str, Recognised] = {}  # how records are read, by the name of their format
+        self.formats: dict[str, tuple[Format, bool]] = {}  # how records are read, by name; whether chats are unpacked
+        self.models: Counter[str] = Counter()  # number of answers of each model, where records say whose they are
+        self.writers: dict[str, None] = {}  # the paths that say it
         self.abouts: list[Mapping[str, object]] = []  # what each log says about itself
         self.left_out: Counter[str] = Counter()  # rows of logs that are no documents, by reason
         self.encoding, self.skip, self.progress = options.encoding, options.skip_bad_lines, progress
@@ -108,10 +113,8 @@ class Rows:
             for position, record in log.records:
                 if self.looked.records < SAMPLE and isinstance(record, Mapping):
                     self.looked.add(record)
-                if self.where is None or self.where(record):
+                if self._meets(record):
                     yield position, qualified(record, log.task) if log.task and not alone else record
-                else:
-                    self._leave_out(self.where)
         except (MomusError, OSError, EOFError, pa.ArrowException, *DAMAGED):
             raise
         except Exception as error:  # readers are plug-ins, and logs of other versions break them in any way
@@ -137,7 +140,7 @@ class Rows:
     @property
     def read_as(self) -> str:
         """The formats that records were recognised by; empty without one."""
-        return ", ".join(r.format.title for r in self.recognised.values() if r.format.title)
+        return ", ".join(known.title for known, _ in self.formats.values() if known.title)
 
     def take(self, location: Location, records: Iterable[object]) -> None:
         """Add records that are in memory already."""
@@ -200,8 +203,7 @@ class Rows:
 
     def _told(self, location: Location, records: Records, field: str | None) -> tuple[Records, str | None]:
         """The records that count, as their format has them, which the first of them tell; and the field of the text."""
-        if self.where is not None:
-            records = self._filtered(records, self.where)
+        records = filter(lambda record: self._meets(record[1]), records)
         first, rest = ahead(records, SAMPLE)
         values = [value for _, value in first]
         for value in values if not self.looked.records else ():
@@ -219,18 +221,41 @@ class Rows:
         if known is None and not unpack:
             return rest, field
         known = known or PLAIN
-        shaped = self.recognised.setdefault(known.name, Recognised(known, field, self.shaper.turns, unpack))
-        return shaped.records(rest, self.left_out), shaped.shaped_field
+        known, unpack = self.formats.setdefault(known.name, (known, unpack))  # the same in all files of a text
+        shapes = unpack or field in known.sides or (field is None and bool(known.answer))
+        return self._shaped(rest, known, field, unpack), "text" if shapes else field
 
-    def _filtered(self, records: Records, where: Where) -> Records:
-        for record in records:
-            if where(record[1]):
-                yield record
-            else:
-                self._leave_out(where)
+    def _shaped(self, records: Records, known: Format, field: str | None, within: bool) -> Records:
+        """The records that are answers, as their format shapes them."""
+        threads = Threads(known) if known.thread else None
+        for number, value in records:
+            record = wrapped(value)
+            if not isinstance(record, Mapping):
+                yield number, value
+                continue
+            if threads is not None:
+                threads.add(record)
+            if not known.counts(record):
+                self.left_out[known.other] += 1
+                continue
+            shaped = known.record(record, field, self.shaper.turns, within)
+            if threads is not None:
+                prompt = threads.prompt()
+                shaped["prompt_id"] = prompt if prompt is not None else shaped.get("prompt_id")
+                if isinstance(shaped.get("text"), list) and not any(map(said, shaped["text"])):
+                    self.left_out[NO_TEXT] += 1
+                    continue
+            path, models = known.who(record)
+            self.writers |= dict.fromkeys([path] * bool(models))
+            self.models.update(models)
+            yield number, shaped
 
-    def _leave_out(self, where: Where) -> None:
-        self.left_out[f"they do not meet {arg('where', where.text)}"] += 1
+    def _meets(self, record: object) -> bool:
+        """Whether a record meets the condition; those that do not are counted."""
+        if self.where is None or self.where(record):
+            return True
+        self.left_out[f"they do not meet {arg('where', self.where.text)}"] += 1
+        return False
 
     def corpus(self, name: str, source: str | None = None, reader: str | None = None) -> Corpus:
         """The corpus of all rows; of a whole source, with where these come from.
@@ -256,30 +281,27 @@ class Rows:
         duplicates = counts.filter(pc.greater(counts.field("counts"), 1))
         id = duplicates[0]["values"].as_py()
         rows = np.flatnonzero(pc.equal(table["id"], id).to_numpy())
-        first, second = (self._where(int(row)) for row in rows[:2])
+        places = [next(at for start, at in reversed(self.starts) if start <= row) for row in rows[:2]]
+        first, second = (at.where(self.positions[row]) for at, row in zip(places, rows, strict=False))
         more = f"; {len(duplicates) - 1:,} other ids also occur more than once" if len(duplicates) > 1 else ""
         return ReadingError(
             f"{second}: the id {id!r} is already used in {first}{more}",
             "give each document a unique id, or omit the ids to have them made from line numbers",
         )
 
-    def _where(self, row: int) -> str:
-        location = next(location for first, location in reversed(self.starts) if first <= row)
-        return location.where(self.positions[row])
-
 
 def ahead(records: Records, count: int) -> tuple[list[tuple[int, object]], Records]:
     """The first records, and all of them; what reading ahead raises is raised once these were read."""
     first: list[tuple[int, object]] = []
+    rest = records
     try:
         first.extend(islice(records, count))
     except Exception as error:  # whatever it is, it is said of the right record
-        return first, _and_then(first, error)
-    return first, chain(first, records)
+        rest = map(_raise, [error])
+    return first, chain(first, rest)
 
 
-def _and_then(first: Sequence[tuple[int, object]], error: Exception) -> Records:
-    yield from first
+def _raise(error: Exception) -> NoReturn:
     raise error
 
 
