@@ -153,11 +153,6 @@ def prompt_of(messages: Sequence[Message], which: str) -> str | None:
     return asked([message for message, role in zip(messages, roles, strict=True) if role == "user"])
 
 
-def kinds_apart(turns: Sequence[Turn]) -> set[str]:
-    """Kinds of content that are set apart somewhere in a chat."""
-    return {kind for turn in turns for kind, _ in turn.apart}
-
-
 def joined(messages: Sequence[Mapping[str, Any]]) -> str:
     r"""All that is said in a chat, as one text.
 

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from momus.arguments import arg
-from momus.reading.formats import MODELS
+from momus.reading.formats import MODELS, formats
 from momus.reading.paths import names_in, quoted
-from momus.reading.recognised import FLAGS, LABELLED, by_fields, example
+from momus.reading.recognised import FLAGS, LABELLED, example
 
 ID_FIELDS = ("id", "article_id", "doc_id")
 PROMPT_FIELDS = ("prompt_id", "prompt")
@@ -70,11 +70,6 @@ def origins(kept: str) -> tuple[str, tuple[str, ...]]:
     """
     name, _, path = kept.partition("=")
     return (name, (path,)) if name and path else (kept, (kept, *BESIDE.get(kept, ())))
-
-
-def paths_to(keep: Iterable[str]) -> list[str]:
-    """All places where records may hold fields to keep."""
-    return [path for kept in keep for path in origins(kept)[1]]
 
 
 @dataclass
@@ -190,8 +185,8 @@ def needed_columns(columns: Sequence[str] | pa.Schema, field: str | None, keep: 
     typed = isinstance(columns, pa.Schema)
     schema: Any = columns if typed else pa.schema([(name, pa.string()) for name in columns])
     names, record = schema.names, {column.name: example(column.type) for column in schema}
-    known = by_fields(record)
-    kept = (name for path in paths_to(keep) for name in names_in(path))
+    known = [entry for entry in formats() if entry.fits(record)]
+    kept = (name for kept in keep for path in origins(kept)[1] for name in names_in(path))
     wanted = {*LABELS, *WRITERS, *kept, *(name for entry in known for name in entry.names)}
     if field is not None:
         wanted |= {"section_names", *names_in(field)}

@@ -31,6 +31,8 @@ HEAD = 1 << 20
 CHUNK = 1 << 17
 STREAMS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 """Paths that a shell gives for a stream on purpose, as in ``momus compare -r <(zcat a.gz)``."""
+KINDS = {stat.S_ISFIFO: "a named pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a disk"}
+"""What a path is if it is neither a file nor a folder."""
 # the bytes that a compressed file starts with, by format and extension; "BZh9" alone could begin a text
 COMPRESSIONS = {
     ("gzip", ".gz"): re.compile(rb"\x1f\x8b"),
@@ -197,7 +199,8 @@ def _open_raw(location: Location) -> io.BufferedReader:
     if location.path is None:
         return io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer))
     file: io.BufferedReader = io.BufferedReader(io.FileIO(location.path, "rb", opener=_opened))
-    kind = _special(os.fstat(file.fileno()).st_mode)
+    mode = os.fstat(file.fileno()).st_mode
+    kind = next((name for test, name in KINDS.items() if test(mode)), "")
     if kind and not str(location.path).startswith(STREAMS):
         file.close()
         raise location.error(
@@ -214,12 +217,6 @@ def _opened(path: str, flags: int) -> int:
     if hasattr(os, "set_blocking"):
         os.set_blocking(file, True)
     return file
-
-
-def _special(mode: int) -> str:
-    """What a path is if it is neither a file nor a folder."""
-    kinds = {stat.S_ISFIFO: "a named pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a disk"}
-    return next((name for test, name in kinds.items() if test(mode)), "")
 
 
 def _decompress(location: Location, raw: io.BufferedReader) -> tuple[io.BufferedIOBase, BinaryIO | None]:

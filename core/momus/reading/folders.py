@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import Counter
@@ -18,6 +17,7 @@ from momus.reading.location import Location, base_of, list_remote, shorten
 from momus.reading.markup import SUFFIXES as MARKUP
 from momus.reading.streams import PACKED, SUFFIXES, TEXTUAL, split_name
 from momus.redact import redacted
+from momus.schema import parse_json
 from momus.text.documents import LeftOut
 
 ASIDE = ("readme", "license", "licence", "copying", "notice")
@@ -191,7 +191,7 @@ def datasets_files(location: Location, folder: Path) -> list[Path]:
         The folder holds several splits, or a file that it lists is missing.
     """
     if (folder / "dataset_dict.json").is_file():
-        splits = _json(location, folder / "dataset_dict.json").get("splits")
+        splits = _json(folder / "dataset_dict.json").get("splits")
         names = [str(s) for s in splits] if isinstance(splits, list) else []
         if len(names) == 1 and (folder / names[0]).is_dir() and PurePath(names[0]).name == names[0]:
             return datasets_files(location, folder / names[0])
@@ -200,7 +200,7 @@ def datasets_files(location: Location, folder: Path) -> list[Path]:
             "give one of them: " + " or ".join(str(folder / name) for name in names),
             0,
         )
-    state = _json(location, folder / "state.json") if (folder / "state.json").is_file() else {}
+    state = _json(folder / "state.json") if (folder / "state.json").is_file() else {}
     if state.get("_indices_data_files") or state.get("_indices_files"):
         raise location.error(
             "the rows were reordered or filtered but not rewritten (state.json lists index files)",
@@ -219,11 +219,8 @@ def datasets_files(location: Location, folder: Path) -> list[Path]:
     return files
 
 
-def _json(location: Location, path: Path) -> dict[str, object]:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
-        raise location.error(f"{path.name} is not valid JSON", "save or fetch the folder again", 0) from None
+def _json(path: Path) -> dict[str, object]:
+    value = parse_json(path.read_bytes(), str(path), "save or fetch the folder again")
     return value if isinstance(value, dict) else {}
 
 

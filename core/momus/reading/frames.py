@@ -123,12 +123,13 @@ def _records(source: Any, name: str, field: str | None, keep: tuple[str, ...]) -
     pandas = sys.modules.get("pandas")  # an object of pandas exists only where pandas is loaded
     if pandas is not None and isinstance(source, pandas.DataFrame):
         return _frame_records(source, name, field, keep)
-    if pandas is not None and isinstance(source, pandas.Series | pandas.Index):
-        return map(_record, source.astype(object).where(source.notna(), None))
     if isinstance(source, Mapping):
         return _column_records(source, name, field, keep)
     if _is_of_hub(source):
-        return _hub_records(source, field, keep)
+        data = source.with_format(None)
+        if source.column_names:
+            data = data.select_columns(needed_columns(list(source.column_names), field, keep))
+        return chain.from_iterable(_rows(list(b), list(b.values())) for b in data.iter(batch_size=BATCH_ROWS))
     if isinstance(source, pa.Array | pa.ChunkedArray):
         return map(_record, source.to_pylist())
     if (batches := _batches(source, field, keep)) is not None:
@@ -239,15 +240,6 @@ def _column_records(source: Mapping[Any, Any], name: str, field: str | None, kee
 def _is_of_hub(source: Any) -> bool:
     """Whether an object is a ``datasets.Dataset`` or ``datasets.IterableDataset``."""
     return hasattr(source, "with_format") and hasattr(source, "select_columns")
-
-
-def _hub_records(source: Any, field: str | None, keep: tuple[str, ...]) -> Iterator[object]:
-    """Records of a Hugging Face data set, of the needed columns only, in batches."""
-    data = source.with_format(None)
-    if source.column_names:
-        data = data.select_columns(needed_columns(list(source.column_names), field, keep))
-    batches = data.iter(batch_size=BATCH_ROWS)
-    return chain.from_iterable(_rows(list(batch), list(batch.values())) for batch in batches)
 
 
 def _batches(source: Any, field: str | None, keep: tuple[str, ...]) -> pa.RecordBatchReader | None:

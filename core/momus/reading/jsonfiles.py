@@ -132,7 +132,12 @@ class _Reader:
                 value, end = self.decoder.raw_decode(self.text, self.at)
             except json.JSONDecodeError as error:
                 if _may_continue(error) and self.more():
-                    self.check_length()
+                    limits = self.location.limits
+                    most = limits.document if self.listed else limits.value
+                    if len(self.text) - self.at > most + CHUNK:
+                        whole = f"the JSON document (the most is {size_text(most)} as a whole)"
+                        what, number = ("the item", self.count) if self.listed else (whole, 0)
+                        raise self.location.too_long(what, number) from None
                     continue
                 raise self.error(error.msg, error.pos, _may_continue(error)) from None
             except RecursionError:
@@ -148,14 +153,6 @@ class _Reader:
     def following(self) -> object:
         """Parse the next of several values; `END` after the last."""
         return self.value() if self.next() else END
-
-    def check_length(self) -> None:
-        """Refuse a value that does not end within the limit."""
-        limits = self.location.limits
-        most = limits.document if self.listed else limits.value
-        if len(self.text) - self.at > most + CHUNK:
-            what = "the item" if self.listed else f"the JSON document (the most is {size_text(most)} as a whole)"
-            raise self.location.too_long(what, self.count if self.listed else 0)
 
     def items(self) -> Iterator[object]:
         """Parse the items of the list that starts here."""
@@ -222,7 +219,14 @@ def from_object(
     if not isinstance(value, Mapping):
         return [value], field
     if items_field is not None:
-        return _items(location, value, items_field), field
+        items = look_up(value, items_field)
+        if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
+            raise location.error(
+                f"{items_field!r} is not a list of objects, of which {arg('field')} could choose a field",
+                f"leave out {arg('field')}, or leave out #{items_field}",
+                0,
+            )
+        return items, field
     if (field is None or look_up(value, field) is MISSING) and (listed := records_within(value)) is not None:
         return listed, field
     name = field or ("text" if "sections" not in value else "sections")
@@ -232,7 +236,9 @@ def from_object(
         objects = all(isinstance(item, Mapping) for item in items)
         return (items, None) if objects else (_rows(value, name, items), name)
     lists = {k: len(v) for k, v in value.items() if isinstance(v, list) and v and isinstance(v[0], (str, dict))}
-    if items is MISSING and lists and not (field is None and _has_text(value)):
+    # a string that is not its id, prompt or title makes the object one document
+    has_text = any(isinstance(v, str) for k, v in value.items() if k not in (*LABELS, "title"))
+    if items is MISSING and lists and not (field is None and has_text):
         choices = ", ".join(f"{k!r} ({n:,} items)" for k, n in lists.items())
         missing = f"no field {field!r}" if field else "no field 'text' or 'sections'"
         raise location.error(
@@ -241,23 +247,6 @@ def from_object(
             0,
         )
     return [value], field
-
-
-def _items(location: Location, value: Mapping[str, object], items_field: str) -> Sequence[object]:
-    """The objects of a list, of which a field holds the texts."""
-    items = look_up(value, items_field)
-    if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
-        raise location.error(
-            f"{items_field!r} is not a list of objects, of which {arg('field')} could choose a field",
-            f"leave out {arg('field')}, or leave out #{items_field}",
-            0,
-        )
-    return items
-
-
-def _has_text(value: Mapping[str, object]) -> bool:
-    """Whether the object looks like one document: a string that is not its id, prompt or title."""
-    return any(isinstance(v, str) for k, v in value.items() if k not in (*LABELS, "title"))
 
 
 def _rows(value: Mapping[str, object], name: str, items: list[object]) -> list[object]:

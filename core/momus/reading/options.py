@@ -83,7 +83,11 @@ class ReadingOptions:
 
     def for_text(self, name: str | None) -> dict[str, str | None]:
         """The fields of the text and of the prompt for the corpus of this name."""
-        return {option: _field_of(getattr(self, option), name) for option in ("field", "prompt", "where")}
+        chosen = {option: getattr(self, option) for option in ("field", "prompt", "where")}
+        return {
+            option: value.get(name or "*", value.get("*")) if isinstance(value, Mapping) else value
+            for option, value in chosen.items()
+        }
 
     def check_names(self, names: Iterable[str]) -> None:
         """Make sure that fields are given for texts that there are.
@@ -147,13 +151,6 @@ class ReadingOptions:
                     f"no document of {read} has the field {name!r} that is to be kept",
                     hint="check the spelling; a field within another is written as a path, such as meta.topic",
                 )
-
-
-def _field_of(fields: str | Mapping[str, str] | None, name: str | None) -> str | None:
-    """The field of the corpus of this name."""
-    if fields is None or isinstance(fields, str):
-        return fields
-    return fields.get(name or "*", fields.get("*"))
 
 
 def names_of(option: str, values: Sequence[str]) -> tuple[str, ...]:

@@ -27,24 +27,7 @@ from momus.text.corpus import Corpus
 
 
 @overload
-def read_corpus(
-    path: str | os.PathLike[str],
-    *,
-    name: str | None = None,
-    field: str | None = None,
-    fmt: str | None = None,
-    skip_bad_lines: bool = False,
-    encoding: str = "utf-8",
-    keep: Sequence[str] = (),
-    progress: Progress | None = None,
-    spill: int = SPILL_BYTES,
-    limits: Limits | None = None,
-    include: Sequence[str] = (),
-    turns: str = "assistant",
-    prompt: str | None = None,
-    where: str | None = None,
-    split_by: None = None,
-) -> Corpus: ...
+def read_corpus(path: str | os.PathLike[str], *, split_by: None = None, **options: Any) -> Corpus: ...
 
 
 @overload

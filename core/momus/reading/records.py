@@ -218,7 +218,7 @@ fields=[('year', '1603')], answer=0, source='')
     def _chat(self, messages: Sequence[Mapping[str, object]]) -> tuple[Sequence[str], Sequence[str | None], bool]:
         """The content of chat messages, by the turns that count."""
         turns = chat.turns_of(messages)
-        self.set_apart.update(chat.kinds_apart(turns))
+        self.set_apart.update({kind for turn in turns for kind, _ in turn.apart})
         texts, titles, sectioned = chat.chosen(turns, self.turns)
         if not texts:
             what = {"all": "no turn with text", "reasoning": "no reasoning", "tools": "no call of a tool"}
@@ -258,18 +258,12 @@ def id_of(record: Mapping[str, object]) -> str | None:
         value = record.get(name)
         if isinstance(value, str) and value:
             return value
-        if _is_number(value):
+        is_whole = isinstance(value, int) and not isinstance(value, bool)  # with any number of digits
+        if is_whole or (isinstance(value, float) and math.isfinite(value)):
             return str(value)
         if value is not None and value != "":
             raise Defect(f"{name} is not a string or a number (found {kind(value)})")
     return None
-
-
-def _is_number(value: object) -> bool:
-    """Whether an id is a number; whole ones may have any number of digits."""
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _label(record: Mapping[str, object], names: Sequence[str]) -> str | None:
