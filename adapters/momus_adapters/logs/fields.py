@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from momus.reading import Problem
-from momus.reading.fields import kind
-from momus.reading.paths import MISSING, look_up
+from momus.reading.paths import MISSING, kind, look_up
 
 
 def value_at(record: Mapping[str, object], path: str) -> object:

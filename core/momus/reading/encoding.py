@@ -71,12 +71,12 @@ def check_head(location: Location, head: bytes, encoding: str) -> None:
             0,
         )
     start = head[:8192]
-    if b"\0" in start and not _is_utf8(start):
-        raise location.error(
-            f"this is a binary file (byte {start.index(0)} is NUL), expected text",
-            "give a file of JSON Lines, Parquet or plain text",
-            0,
-        )
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)  # the last character may be incomplete
+    except UnicodeDecodeError:
+        if b"\0" in start:
+            fault = f"this is a binary file (byte {start.index(0)} is NUL), expected text"
+            raise location.error(fault, "give a file of JSON Lines, Parquet or plain text", 0) from None
 
 
 def refuse_others(location: Location, head: bytes) -> None:
@@ -106,15 +106,6 @@ def _wide_encoding(head: bytes) -> str | None:
         if even.count(0) > 0.4 * len(even) and odd.count(0) < 0.1 * len(odd):
             return "utf-16-be"
     return None
-
-
-def _is_utf8(data: bytes) -> bool:
-    """Whether the data are UTF-8; the last character may be incomplete."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(data)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def lines(

@@ -11,13 +11,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import pyarrow as pa
 
-from momus.errors import ReadingError, UsageError
+from momus.errors import UsageError
 from momus.reading.building import SPILL_BYTES, Builder
-from momus.reading.checking import check_documents, check_models
-from momus.reading.fields import LABELS, kind, needed_columns
+from momus.reading.checking import check
 from momus.reading.gathering import Rows
 from momus.reading.location import Location, Problem, shorten
 from momus.reading.options import ReadingOptions, names_of
+from momus.reading.paths import LABELS, kind
+from momus.reading.recognised import needed_columns
 from momus.text.corpus import Corpus
 from momus.text.documents import Document
 
@@ -96,20 +97,8 @@ def gathered(source: MemorySource, name: str, options: ReadingOptions) -> Corpus
         reading = Rows(builder, options)
         reading.take(location, _records(source, name, reading.field, reading.needed))
         if builder.rows:
-            check_models(reading, location)
-            _check(reading, location)
+            check(reading, location)
         return reading.corpus(name, name)
-
-
-def _check(reading: Rows, location: Location) -> None:
-    """Raise `ReadingError` if no record is a document; the hint says what to pass in Python."""
-    try:
-        check_documents(reading, location)
-    except ReadingError as error:
-        fields = reading.looked.with_text((*LABELS, reading.field or "text"))
-        chosen = " or ".join(f"ReadingOptions(field={shorten(f, 80)})" for f in fields[:3])
-        hint = f"choose the field that holds the text: reading={chosen}" if fields else ACCEPTED
-        raise ReadingError(error.message, hint) from None
 
 
 def _records(source: Any, name: str, field: str | None, keep: tuple[str, ...]) -> Iterator[object]:

@@ -19,16 +19,15 @@ from momus.arguments import arg
 from momus.errors import MomusError, ReadingError, UsageError
 from momus.limits import Limits
 from momus.reading.building import Builder
-from momus.reading.checking import two_texts
+from momus.reading.checking import FieldsSeen, two_texts
 from momus.reading.encoding import refuse_others
-from momus.reading.fields import PARTS, FieldsSeen
 from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file, open_lines
 from momus.reading.formats import Format, Threads, wrapped
 from momus.reading.location import Location, is_address, shorten
 from momus.reading.logs import Log, LogReader, qualified
 from momus.reading.messages import said
 from momus.reading.options import ReadingOptions
-from momus.reading.paths import Where, as_string
+from momus.reading.paths import PARTS, Where, as_string
 from momus.reading.recognised import PLAIN, SAMPLE, asked_by, packed, recognised
 from momus.reading.records import Row, Shaper, shortened
 from momus.reading.streams import TEXTUAL, file_format, records_in

@@ -11,10 +11,9 @@ from momus.arguments import arg
 from momus.errors import ReadingError
 from momus.limits import size_text
 from momus.reading.encoding import chunks, lines
-from momus.reading.fields import ID_FIELDS, LABELS, PROMPT_FIELDS
 from momus.reading.files import CHUNK, OpenedFile
 from momus.reading.location import Location, Problem, shorten
-from momus.reading.paths import MISSING, look_up
+from momus.reading.paths import ID_FIELDS, LABELS, MISSING, PROMPT_FIELDS, look_up
 from momus.reading.recognised import records_within
 
 END = object()

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from momus.arguments import arg
 from momus.errors import UsageError
-from momus.reading.fields import ID_FIELDS
 from momus.reading.files import guarded, open_file
 from momus.reading.location import Location, Problem
-from momus.reading.paths import as_string
+from momus.reading.paths import ID_FIELDS, as_string
 from momus.reading.records import Defect, id_of
 from momus.reading.streams import TABULAR, file_format, records_in
 from momus.text.corpus import Corpus
@@ -158,16 +157,14 @@ def labelled(corpus: Corpus, labels: Iterable[str], text: str = "") -> Corpus:
     for item in labels:
         name, path = name_and_path(item)
         values = label_file(path).of(text or corpus.name, corpus.ids, name.removesuffix(GOLD))
-        corpus = corpus.with_field(name, _weighted(corpus, name, values) if name.endswith(GOLD) else values)
+        if name.endswith(GOLD):  # each true label with the number of labelled documents that it stands for
+            labels_of = [value is not None for value in corpus.field(name.removesuffix(GOLD))]
+            known = [truth is not None and has for truth, has in zip(values, labels_of, strict=True)]
+            weight = sum(labels_of) / max(sum(known), 1)
+            both = zip(values, known, strict=True)
+            values = [json.dumps({"label": truth, "weight": weight}) if is_known else None for truth, is_known in both]
+        corpus = corpus.with_field(name, values)
     return corpus
-
-
-def _weighted(corpus: Corpus, name: str, truth: Sequence[str | None]) -> list[str | None]:
-    """True labels, each with the number of labelled documents that it stands for."""
-    labelled = [value is not None for value in corpus.field(name.removesuffix(GOLD))]
-    known = [t is not None and has for t, has in zip(truth, labelled, strict=True)]
-    weight = sum(labelled) / max(sum(known), 1)
-    return [json.dumps({"label": t, "weight": weight}) if k else None for t, k in zip(truth, known, strict=True)]
 
 
 def check_labelled(corpora: Sequence[Corpus], labels: Iterable[str]) -> list[str]:

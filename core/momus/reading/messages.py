@@ -79,7 +79,9 @@ def _role(message: Message) -> str:
     elif isinstance(message.get("author"), Mapping):  # of an export of ChatGPT
         role = message["author"].get("role")
     elif isinstance(message.get("kwargs"), Mapping) and "lc" in message:
-        return _role({"type": _class_of(message), **message["kwargs"]})
+        name = message.get("id")  # the class, whose last part is that of a message
+        kind = str(name[-1]).lower().removesuffix("message") if isinstance(name, list) and name else ""
+        return _role({"type": kind, **message["kwargs"]})
     elif isinstance(message.get("message"), Mapping) and "message" in message:
         return _role(message["message"])
     elif "message.role" in message:  # of OpenInference
@@ -103,12 +105,6 @@ def _role_of_event(message: Message) -> str:
         return EVENTS[message["source"]]
     action = message.get("action")
     return EVENTS[message["source"]] if action == "message" else "system" if action == "system" else "tool"
-
-
-def _class_of(message: Message) -> str:
-    """The role in the class of a message that LangChain serialised."""
-    name = message.get("id")
-    return str(name[-1]).lower().removesuffix("message") if isinstance(name, list) and name else ""
 
 
 def plain_message(message: Message) -> dict[str, Any]:
@@ -240,13 +236,14 @@ def spoken(answer: Answer | None, within: bool = False) -> Answer | None:
 def is_packed(value: object) -> bool:
     """Whether a value is no text but a chat in a template, or what a server replied, also as JSON.
 
-    >>> is_packed('{"choices": [{"text": "Yes."}]}'), is_packed("Yes.</s>"), is_packed("Yes.")
-    (True, True, False)
+    >>> is_packed('{"choices": [{"text": "Yes."}]}'), is_packed("Yes.</s>"), is_packed("Yes."), is_packed("</s>")
+    (True, True, False, False)
     """
     inner = decoded(value) if isinstance(value, str) else value
     if isinstance(inner, Mapping) or is_chat(inner):
         return answer_in(inner) is not None
-    return isinstance(value, str) and whole_chat(value, within=True) is not None
+    chat = whole_chat(value, within=True) if isinstance(value, str) else None
+    return chat is not None and any(message["content"] for message in chat)
 
 
 def holds_answer(value: object) -> bool:

@@ -15,12 +15,12 @@ from momus.ownership import kind_of
 from momus.plugins import READERS, load_plugin, registered
 from momus.reading.chat import check_turns
 from momus.reading.encoding import codec
-from momus.reading.fields import origins
 from momus.reading.folders import Listed, datasets_files, is_dataset, listing_of, members
 from momus.reading.formats import format_named
 from momus.reading.labels import check_labelled, labelled
 from momus.reading.location import Location, is_address, remote_name
 from momus.reading.logs import LogReader, reader_of
+from momus.reading.paths import origins
 from momus.reading.streams import FORMATS, split_name
 from momus.redact import redacted
 from momus.text.corpus import Corpus

@@ -75,23 +75,19 @@ class InputFile:
 
         A file that was listed and not cut has changed if its size or time has.
         """
-        known = self.sha256 if part is None else part.sha256
-        if known:
-            return known != self._digest(part)
-        status = os.stat(self.path)
-        return (status.st_size, status.st_mtime_ns) != (self.size, self.modified)
-
-    def _digest(self, part: Part | None) -> str:
-        path = Path(self.path)
+        path, known = Path(self.path), self.sha256 if part is None else part.sha256
+        if not known:
+            status = os.stat(path)
+            return (status.st_size, status.st_mtime_ns) != (self.size, self.modified)
         if part is None:
-            return file_digest(path)
+            return known != file_digest(path)
         if self.kind != "parquet":
-            return _digest(path, part.start, part.stop)
+            return known != _digest(path, part.start, part.stop)
         try:
             metadata = pq.read_metadata(path)
-            return _digest(path, *_bytes_of(metadata, part), _columns(metadata))
-        except (pa.ArrowException, OSError, IndexError):  # cut short, or no Parquet file any more
-            return ""
+            return known != _digest(path, *_bytes_of(metadata, part), _columns(metadata))
+        except (pa.ArrowException, OSError, IndexError, ValueError):  # cut short, or no Parquet file any more
+            return True
 
 
 def list_inputs(paths: Sequence[str], options: ReadingOptions) -> tuple[list[InputFile], list[LeftOut]]:

@@ -14,8 +14,7 @@ from momus.errors import ReadingError, UsageError
 from momus.limits import Limits
 from momus.progress import Reporter, Silent
 from momus.reading.building import SPILL_BYTES, SURROGATE, Builder
-from momus.reading.checking import TwoTextsError, check
-from momus.reading.fields import FieldsSeen
+from momus.reading.checking import FieldsSeen, TwoTextsError, check
 from momus.reading.files import guarded
 from momus.reading.frames import MemorySource, gathered
 from momus.reading.gathering import Progress, Rows, size_of

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from momus.reading.formats import MODELS, Format, format_named, formats, wrapped
 from momus.reading.messages import holds_answer, is_chat, is_packed, unquoted
-from momus.reading.paths import MISSING, look_up, quoted, search
+from momus.reading.paths import LABELS, MISSING, look_up, names_in, origins, quoted, search
 
 SAMPLE = 20
 """Records by which a format is recognised."""
@@ -22,6 +22,8 @@ AUTHORS |= {f"{who}{mark}{how}" for who in AUTHORS for mark in " -_" for how in 
 LABELLED = ("label", "labels", "class", "source", "author", "writer", "written_by", "origin", "target", "type", "src")
 FLAGS = ("generated", "is_ai", "is_generated", "is_human", "is_machine", "ai_generated")
 """Columns that may say who wrote a text: by such a value, and by their names."""
+WRITERS = (*MODELS, *FLAGS, *LABELLED)
+"""Columns that may say who wrote a text."""
 TRUTHS = ("0", "1", "true", "false", "0.0", "1.0")
 NESTS = ("fields", "data", "row", "record", "sample", "example", "item", "result", "values", "attributes")
 """Fields whose objects may be records of a known format."""
@@ -197,3 +199,32 @@ def _columns(value: Mapping[str, Any]) -> list[object] | None:
     if len(columns) < 2 or len(lengths) > 1 or max(lengths) < 2:
         return None
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def needed_columns(columns: Sequence[str] | pa.Schema, field: str | None, keep: Sequence[str]) -> list[str]:
+    """The columns of a table to read: labels, metadata to keep, and the text; all, if it is not clear which.
+
+    Names alone make no format certain; the types of a schema do.
+
+    >>> needed_columns(["id", "score", "text"], None, []), needed_columns(["id", "score", "reply"], None, [])
+    (['id', 'text'], ['id', 'score', 'reply'])
+    """
+    typed = isinstance(columns, pa.Schema)
+    schema: Any = columns if typed else pa.schema([(name, pa.string()) for name in columns])
+    names, record = schema.names, {column.name: example(column.type) for column in schema}
+    known = [entry for entry in formats() if entry.fits(record)]
+    kept = (name for kept in keep for path in origins(kept)[1] for name in names_in(path))
+    wanted = {*LABELS, *WRITERS, *kept, *(name for entry in known for name in entry.names)}
+    if field is not None:
+        wanted |= {"section_names", *names_in(field)}
+        unclear = not (names_in(field) & record.keys() or any(typed and field in entry.sides for entry in known))
+    else:
+        unclear = not (typed and known) and "text" not in record and "sections" not in record
+        wanted |= {"sections", "section_names", "text"}
+    return [name for name in names if unclear or name in wanted]
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a type of columns is that of texts, as they are or in a dictionary."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -168,24 +168,18 @@ def records_in(
     if kind in TABULAR:
         return tables.table_rows(location, file, encoding, skip, kind), field
     if kind == "markup":
-        markup = _markup_of(location)
-        return ((n, markup_record(str(text), markup)) for n, text in whole(location, file, encoding)), field
+        suffix = split_name(location.name)[1] if location.name else ""
+        if suffix not in MARKUP:
+            raise location.error(
+                f"the name does not say the markup (extension {suffix!r})",
+                f"give the file an extension that does: {', '.join(MARKUP)}, also with {', '.join(PACKED)}",
+                0,
+            )
+        return ((n, markup_record(str(text), MARKUP[suffix])) for n, text in whole(location, file, encoding)), field
     _refuse_table(location, kind)
     if kind == "lines":
         return by_line(location, file, encoding, skip), field
     return (by_paragraph if kind == "paragraphs" else whole)(location, file, encoding), field
-
-
-def _markup_of(location: Location) -> str:
-    """The markup of a file, by its name."""
-    suffix = split_name(location.name)[1] if location.name else ""
-    if suffix not in MARKUP:
-        raise location.error(
-            f"the name does not say the markup (extension {suffix!r})",
-            f"give the file an extension that does: {', '.join(MARKUP)}, also with {', '.join(PACKED)}",
-            0,
-        )
-    return MARKUP[suffix]
 
 
 def _refuse_table(location: Location, kind: str) -> None:

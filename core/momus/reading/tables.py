@@ -23,9 +23,10 @@ from momus.errors import ReadingError
 from momus.limits import size_text
 from momus.reading.building import BATCH_BYTES, BATCH_ROWS
 from momus.reading.encoding import lines
-from momus.reading.fields import LABELS, is_text, needed_columns
 from momus.reading.files import OpenedFile
 from momus.reading.location import Location, Part, Problem, open_remote, shorten
+from momus.reading.paths import LABELS
+from momus.reading.recognised import is_text, needed_columns
 
 Batch = TypeVar("Batch", pa.RecordBatch, pa.Table)
 Columns = Callable[[pa.Schema], Sequence[str]]

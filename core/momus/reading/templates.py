@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 ROLES = {
     **dict.fromkeys(("gpt", "chatgpt", "model", "ai", "bot", "chatbot", "aimessage", "aimessagechunk"), "assistant"),
@@ -26,16 +25,15 @@ THOUGHT = re.compile(r"\s*(?:<think(?:ing)?>)?(.*?)</think(?:ing)?>\s*", re.DOTA
 """Reasoning before an answer; templates may write its first mark into the prompt."""
 
 
-@dataclass(frozen=True)
-class Markup:
+class Markup(NamedTuple):
     """How a template marks turns.
 
     Attributes
     ----------
     signs
-        Strings of which a text in this markup holds one.
+        Strings, with two spaces between them, of which a text in this markup holds one.
     header
-        What stands before a turn; the group ``role`` names who speaks.
+        Expression of what stands before a turn; the group ``role`` names who speaks.
     end
         What ends a turn.
     lead
@@ -44,41 +42,37 @@ class Markup:
         Whether turns are marked by words, which other texts may hold as well.
     """
 
-    signs: tuple[str, ...]
-    header: re.Pattern[str]
-    end: re.Pattern[str] = field(default=re.compile(r"(?!)"))
+    signs: str
+    header: str
+    end: str = r"(?!)"
     lead: bool = False
     words: bool = False
 
 
-def _markup(sign: str, header: str, end: str = r"(?!)", **more: bool) -> Markup:
-    return Markup(tuple(sign.split("  ")), re.compile(header), re.compile(end, re.DOTALL), **more)
-
-
 MARKUPS = (
-    _markup("<|im_start|>", r"<\|im_start\|>(?P<role>\w+)[^\n]*(?:\n|$)", r"<\|im_end\|>"),
-    _markup(
+    Markup("<|im_start|>", r"<\|im_start\|>(?P<role>\w+)[^\n]*(?:\n|$)", r"<\|im_end\|>"),
+    Markup(
         "<|start_header_id|>",
         r"<\|start_header_id\|>(?P<role>\w+)<\|end_header_id\|>\s*",
         r"<\|(?:eot_id|eom_id|end_of_text)\|>",
     ),
-    _markup(
+    Markup(
         "<|message|>",
         r"<\|start\|>(?P<role>\w+)(?:<\|channel\|>(?P<channel>\w+))?[^<]*<\|message\|>",
         r"<\|(?:end|return|call)\|>",
     ),
-    _markup("<start_of_turn>", r"<start_of_turn>(?P<role>\w+)\n?", r"<end_of_turn>"),
-    _markup("<|user|>  <|assistant|>", r"<\|(?P<role>system|user|assistant)\|>\n?", r"<\|end\|>|</s>|<\|endoftext\|>"),
-    _markup(
+    Markup("<start_of_turn>", r"<start_of_turn>(?P<role>\w+)\n?", r"<end_of_turn>"),
+    Markup("<|user|>  <|assistant|>", r"<\|(?P<role>system|user|assistant)\|>\n?", r"<\|end\|>|</s>|<\|endoftext\|>"),
+    Markup(
         "<|START_OF_TURN_TOKEN|>",
         r"<\|START_OF_TURN_TOKEN\|><\|(?P<role>USER|SYSTEM|CHATBOT)_TOKEN\|>",
         r"<\|END_OF_TURN_TOKEN\|>",
     ),
-    _markup("<｜User｜>  <｜Assistant｜>", r"<｜(?P<role>User|Assistant)｜>", r"<｜end▁of▁sentence｜>", lead=True),
-    _markup("[INST]  [/INST]", r"(?P<role>\[/?INST\])\s*", r"</s>\s*(?:<s>)?|<<SYS>>.*?<</SYS>>"),
-    _markup("Human:  User:", r"(?:^|\n+)(?P<role>Human|User|Assistant): ?", words=True),
-    _markup("USER:", r"(?:^|\s+)(?P<role>USER|ASSISTANT): ?", r"</s>", lead=True, words=True),
-    _markup(
+    Markup("<｜User｜>  <｜Assistant｜>", r"<｜(?P<role>User|Assistant)｜>", r"<｜end▁of▁sentence｜>", lead=True),
+    Markup("[INST]  [/INST]", r"(?P<role>\[/?INST\])\s*", r"</s>\s*(?:<s>)?|<<SYS>>.*?<</SYS>>"),
+    Markup("Human:  User:", r"(?:^|\n+)(?P<role>Human|User|Assistant): ?", words=True),
+    Markup("USER:", r"(?:^|\s+)(?P<role>USER|ASSISTANT): ?", r"</s>", lead=True, words=True),
+    Markup(
         "### ",
         r"(?:^|\n+)### (?P<role>Instruction|Input|Human|User|Response|Assistant):\s*",
         r"</s>|<\|endoftext\|>",
@@ -102,7 +96,8 @@ def from_markup(text: str, within: bool = False) -> list[dict[str, Any]] | None:
     [{'role': 'user', 'content': 'Who?'}, {'role': 'assistant', 'content': 'Nobody.'}]
     """
     for markup in MARKUPS:
-        headers = list(markup.header.finditer(text)) if any(sign in text for sign in markup.signs) else []
+        signs = markup.signs.split("  ")
+        headers = list(re.finditer(markup.header, text)) if any(sign in text for sign in signs) else []
         if not headers:
             continue
         lead = BEGIN.sub("", text[: headers[0].start()]).strip()
@@ -113,7 +108,7 @@ def from_markup(text: str, within: bool = False) -> list[dict[str, Any]] | None:
             continue
         messages = [{"role": "user" if turns[0][0] == "assistant" else "system", "content": lead}] if lead else []
         for (role, channel, start), stop in zip(turns, [*(h.start() for h in headers[1:]), len(text)], strict=True):
-            content = markup.end.sub("", text[start:stop]).strip()
+            content = re.sub(markup.end, "", text[start:stop], flags=re.DOTALL).strip()
             if channel in ("analysis", "commentary"):
                 content = f"<think>{content}</think>"
             if messages and messages[-1]["role"] == role:
