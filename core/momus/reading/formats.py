@@ -14,9 +14,9 @@ from importlib.resources import files
 from typing import Any
 
 from momus.errors import PluginError
-from momus.reading.chat import prompt_of
-from momus.reading.messages import answer_in, asked, is_chat, is_message, prompt_in, said, spoken, unquoted
-from momus.reading.paths import MISSING, SPECIAL, as_string, look_up, names_in, search
+from momus.reading.chat import answer_in, prompt_in, prompt_of, spoken
+from momus.reading.messages import asked, is_chat, is_message, said
+from momus.reading.paths import MISSING, SPECIAL, as_string, look_up, names_in, search, unquoted
 
 MODELS = ("model", "model_name", "model_id", "generator")
 """Fields that say who wrote a text, where its format names no other."""
@@ -141,7 +141,7 @@ class Format:
         """A record with its answer under ``text``, its prompt under ``prompt_id`` and its name under ``id``.
 
         With another ``field``, its text stays where it is, and the prompt is added. ``within`` says that answers hold
-        marks of a template, see `momus.reading.templates.whole_chat`.
+        marks of a template, see `momus.reading.messages.whole_chat`.
         """
         named = {name: value for name, value in record.items() if name != "prompt_id"}
         if (id := value_at(record, self.id)) is not None:

@@ -13,7 +13,7 @@ from momus.errors import UsageError
 from momus.limits import Limits
 from momus.ownership import kind_of
 from momus.plugins import READERS, load_plugin, registered
-from momus.reading.chat import check_turns
+from momus.reading.chat import TURNS
 from momus.reading.encoding import codec
 from momus.reading.folders import Listed, datasets_files, is_dataset, listing_of, members
 from momus.reading.formats import format_named
@@ -117,7 +117,8 @@ class ReadingOptions:
             raise UsageError(f"unknown format {self.fmt!r}", hint=f"use one of {', '.join(FORMATS)}")
         for option in EXAMPLES:
             names_of(option, getattr(self, option))
-        check_turns(self.turns)
+        if self.turns not in TURNS:
+            raise UsageError(f"unknown turns {self.turns!r} of a chat", hint=f"use one of {', '.join(TURNS)}")
         return replace(self.named(name), encoding=codec(self.encoding), keep=self.kept, needs=())
 
     def of_documents(self, corpus: Corpus) -> Corpus:

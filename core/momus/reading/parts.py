@@ -24,8 +24,8 @@ from momus.reading.encoding import codec
 from momus.reading.files import guarded, open_file
 from momus.reading.gathering import Rows
 from momus.reading.location import Location, Part, is_address
-from momus.reading.messages import decoded
 from momus.reading.options import ReadingOptions, Source, field_of, locations, top_of
+from momus.reading.paths import decoded
 from momus.reading.recognised import SAMPLE, recognised
 from momus.reading.streams import file_format
 from momus.reading.tables import groups_of

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -36,6 +38,8 @@ SPECIAL = re.compile(r"[\[\]|*@&!'`\"(){}<>=]")
 EQUALS = re.compile(r"\s*([\w./-]+)\s*(!?=)\s*([^=\s](?:.*\S)?)\s*", re.DOTALL)
 """A column, and the value that it must or must not have."""
 PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+LONGEST = 1 << 20
+"""Characters of a value in Python's words; longer ones are no cells of a table."""
 MOST_CHARACTERS = 2000
 """Characters of an expression; the parser works its way down into nested ones."""
 
@@ -226,3 +230,35 @@ def origins(kept: str) -> tuple[str, tuple[str, ...]]:
     """
     name, _, path = kept.partition("=")
     return (name, (path,)) if name and path else (kept, (kept, *BESIDE.get(kept, ())))
+
+
+def decoded(text: str) -> object:
+    """The list or object that a text is as JSON, or as Python writes it; None if it is none.
+
+    >>> decoded('{"a": 1}'), decoded("[sic]"), decoded("1"), decoded("[{'a': None}]")
+    ({'a': 1}, None, None, [{'a': None}])
+    """
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        if len(text) > LONGEST or not text.lstrip("[{ \n").startswith(("'", '"')):
+            return None
+        try:
+            value = ast.literal_eval(text.strip())  # constants alone: no name, call or operator is evaluated
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return None
+    return value if isinstance(value, dict | list) else None
+
+
+def unquoted(value: object) -> object:
+    r"""What a string of JSON means, with its quotation marks and escapes; other values as they are.
+
+    >>> unquoted(r'"Who?\nI."'), unquoted('"Who?" I.')
+    ('Who?\nI.', '"Who?" I.')
+    """
+    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] == '"':
+        with suppress(ValueError):
+            return json.loads(value)
+    return value

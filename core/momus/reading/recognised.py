@@ -8,9 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from momus.reading.chat import holds_answer, is_packed
 from momus.reading.formats import MODELS, Format, format_named, formats, wrapped
-from momus.reading.messages import holds_answer, is_chat, is_packed, unquoted
-from momus.reading.paths import LABELS, MISSING, look_up, names_in, origins, quoted, search
+from momus.reading.messages import is_chat
+from momus.reading.paths import LABELS, MISSING, look_up, names_in, origins, quoted, search, unquoted
 
 SAMPLE = 20
 """Records by which a format is recognised."""

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from momus.reading import chat
+from momus.reading.chat import answer_in, prompt_in
 from momus.reading.location import Problem
-from momus.reading.messages import answer_in, is_chat, prompt_in
+from momus.reading.messages import is_chat
 from momus.reading.paths import (
     BESIDE,
     GROUP_FIELDS,
@@ -243,7 +244,9 @@ def _beside(record: Mapping[str, object], name: str, paths: Sequence[str]) -> st
         if value is MISSING or value is None:
             continue
         is_beside = name in BESIDE
-        text = chat.joined(value) if is_beside and is_chat(value) else as_string(value)
+        text = as_string(value)
+        if is_beside and is_chat(value):
+            text = "\n\n".join(turn.text for turn in chat.turns_of(value) if turn.text)
         is_id = path in PROMPT_FIELDS and text.isascii() and len(text.split()) < 2
         if not (is_beside and (is_id or not text.strip())):
             return text
