@@ -41,7 +41,7 @@ def read_proposals(path: str) -> Labels:
         id = _first(record, IDS) if name is None else name
         if id is None or named is None:
             what = "id of a document" if id is None else f"property (one of {', '.join(PROPERTIES)})"
-            raise where.error(f"the record has no {what}", FORM)
+            raise where.error(f"the record has no {what}", FORM, where.position)
         held = labels.setdefault(("" if text is None else as_string(text), as_string(id)), set())
         if _holds(record):
             held |= _members(named)

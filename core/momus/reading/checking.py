@@ -46,8 +46,8 @@ def check(reading: Rows, top: Location) -> None:
     if not rows:
         if reading.left_out:
             reason, count = reading.left_out.most_common(1)[0]
-            raise top.error(f"no record is left to read: {count:,} are left out, {reason}", LEFT, 0)
-        raise top.error("no documents found", "give a file that holds documents", 0)
+            raise top.error(f"no record is left to read: {count:,} are left out, {reason}", LEFT)
+        raise top.error("no documents found", "give a file that holds documents")
     check_models(reading, top)
     check_documents(reading, top)
 
@@ -61,7 +61,6 @@ def check_documents(reading: Rows, top: Location) -> None:
                 f"all {rows:,} documents are empty (read as {reading.read_as})",
                 f"the text may stand in another field: name it with {arg('field')}; of chats, {arg('turns', 'all')} "
                 "reads all turns",
-                0,
             )
         return
     reason, count = reading.problems.most_common(1)[0]
@@ -70,7 +69,6 @@ def check_documents(reading: Rows, top: Location) -> None:
             f"none of {counted(rows, 'document')} has headings" if rows > 1 else "the document has no headings",
             "headings are those of the markup (in Markdown, lines that begin with #); to read running text, pass "
             f"{arg('fmt', 'text')}",
-            0,
         )
     if reading.field is not None:
         check_path(reading.field, "field")
@@ -106,7 +104,6 @@ def check_models(reading: Rows, top: Location) -> None:
         f"{title}{path!r} names {len(models)} writers of these texts: {listed}{more}",
         f"compare them with {arg('split_by', path)}, read one of them with "
         f"{arg('where', f'{path}={models.most_common(1)[0][0]}')}, or all as one text with {arg('keep', [path])}",
-        0,
     )
 
 

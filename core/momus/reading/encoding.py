@@ -68,7 +68,6 @@ def check_head(location: Location, head: bytes, encoding: str) -> None:
         raise location.error(
             f"not valid UTF-8 (byte 0, line 1): the file looks like {guess.upper()}",
             f"read it with {arg('encoding', guess)}",
-            0,
         )
     start = head[:8192]
     try:
@@ -76,7 +75,7 @@ def check_head(location: Location, head: bytes, encoding: str) -> None:
     except UnicodeDecodeError:
         if b"\0" in start:
             fault = f"this is a binary file (byte {start.index(0)} is NUL), expected text"
-            raise location.error(fault, "give a file of JSON Lines, Parquet or plain text", 0) from None
+            raise location.error(fault, "give a file of JSON Lines, Parquet or plain text") from None
 
 
 def refuse_others(location: Location, head: bytes) -> None:
@@ -89,9 +88,9 @@ def refuse_others(location: Location, head: bytes) -> None:
     """
     for magic, (kind, hint) in MAGIC.items():
         if head.startswith(magic):
-            raise location.error(f"this is {kind}, expected text", hint, 0)
+            raise location.error(f"this is {kind}, expected text", hint)
     if head[257:262] == b"ustar":
-        raise location.error("this is a tar archive, expected text", "unpack it and give the folder", 0)
+        raise location.error("this is a tar archive, expected text", "unpack it and give the folder")
 
 
 def _wide_encoding(head: bytes) -> str | None:
@@ -186,9 +185,7 @@ def chunks(location: Location, file: OpenedFile, encoding: str) -> Iterator[str]
                 line += error.object[: error.start].count(b"\n")
                 raise _decoding_error(location, error, offset - pending + error.start, line, encoding) from None
             raise location.error(
-                f"not valid {encoding.upper()} ({error})",
-                f"use {arg('encoding', f'{encoding}-le')} or {encoding}-be",
-                0,
+                f"not valid {encoding.upper()} ({error})", f"use {arg('encoding', f'{encoding}-le')} or {encoding}-be"
             ) from None
         if first and text:
             text, first = text.removeprefix("\ufeff"), False
@@ -206,17 +203,15 @@ def _decoding_error(
     byte = error.object[error.start] if error.start < len(error.object) else 0
     fault = f"not valid {encoding.upper()} at byte {offset:,} (0x{byte:02x}), line {line:,}"
     if encoding != "utf-8":
-        return location.error(fault, f"give the right one with {arg('encoding')}, for example utf-8", 0)
+        return location.error(fault, f"give the right one with {arg('encoding')}, for example utf-8")
     if error.reason == "unexpected end of data" and error.end == len(error.object) and byte >= 0xC2:
-        return location.error(
-            f"{fault}: the file ends within a character", "the file may be cut off: fetch it again", 0
-        )
+        return location.error(f"{fault}: the file ends within a character", "the file may be cut off: fetch it again")
     # Latin-1 has control characters at 0x80–0x9F, where Windows-1252 has quotation marks and dashes
     window = error.object[max(0, error.start - 2048) : error.start + 2048]
     guess = "cp1252" if any(0x80 <= b <= 0x9F for b in window) else "latin-1"
     name = "Windows-1252" if guess == "cp1252" else "Latin-1"
     skip = f", or keep such lines as counted exclusions with {arg('skip_bad_lines', True)}" if skippable else ""
-    return location.error(f"{fault}: the file may be in {name}", f"read it with {arg('encoding', guess)}{skip}", 0)
+    return location.error(f"{fault}: the file may be in {name}", f"read it with {arg('encoding', guess)}{skip}")
 
 
 def whole(location: Location, file: OpenedFile, encoding: str) -> Iterator[tuple[int, object]]:

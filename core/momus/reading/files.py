@@ -117,13 +117,13 @@ class _Bounded(_Stream):
         limits = self._location.limits
         if self._location.url is not None and self._size > limits.file:
             held = f"the remote file holds more than {size_text(limits.file)}"
-            raise self._location.error(held, trusted("file=1TB"), 0)
+            raise self._location.error(held, trusted("file=1TB"))
         if self._packed is not None and self._size > limits.free and filled:
             if self._size > limits.ratio * max(packed := self._packed.tell(), 1):
                 fault = f"{size_text(packed)} of the compressed file hold more than {size_text(self._size)}"
                 raise self._location.too_packed(fault, "ratio=2000")
             if self._size > limits.file:
-                raise self._location.error(f"the file holds more than {size_text(limits.file)}", trusted("file=1TB"), 0)
+                raise self._location.error(f"the file holds more than {size_text(limits.file)}", trusted("file=1TB"))
         return filled
 
 
@@ -204,7 +204,7 @@ def _open_raw(location: Location) -> io.BufferedReader:
     if kind and not str(location.path).startswith(STREAMS):
         file.close()
         raise location.error(
-            f"this is {kind}, expected a file", "to read a stream, pass it on standard input and give - as the path", 0
+            f"this is {kind}, expected a file", "to read a stream, pass it on standard input and give - as the path"
         )
     return file
 
@@ -229,12 +229,11 @@ def _decompress(location: Location, raw: io.BufferedReader) -> tuple[io.Buffered
                 return _decompressor(name, counted), counted
             except ModuleNotFoundError as error:
                 fault = f"this is a {name} file, and the module {error.name!r} that reads it is not installed"
-                raise location.error(fault, f"pip install {error.name}, or decompress the file first", 0) from None
+                raise location.error(fault, f"pip install {error.name}, or decompress the file first") from None
         if start and location.name is not None and location.name.suffix.lower() == suffix:
             raise location.error(
                 f"the name ends in {suffix}, but this is not a {name} file (it starts with {start[:4]!r})",
                 hint=f"remove {suffix} from the name if the file is not compressed, otherwise fetch it again",
-                position=0,
             )
     return raw, None
 
@@ -267,24 +266,24 @@ def guarded(location: Location) -> Iterator[None]:
         cut_off = f"the compressed file is cut off{where or ' at its beginning'}"
         fault = cut_off if isinstance(error, EOFError) else f"the compressed data are damaged{where} ({error})"
         hint = "fetch or write the file again; `gzip -t`, `zstd -t`, `bzip2 -t` or `xz -t` tests it"
-        raise location.error(fault, hint, 0) from None
+        raise location.error(fault, hint) from None
     except pa.ArrowException as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise location.error(f"Arrow cannot read the file ({reason})", "fetch or write the file again", 0) from None
+        raise location.error(f"Arrow cannot read the file ({reason})", "fetch or write the file again") from None
     except UnicodeDecodeError:
         fault = "a column name is not valid UTF-8; the file is damaged"
-        raise location.error(fault, "fetch or write the file again", 0) from None
+        raise location.error(fault, "fetch or write the file again") from None
     except Exception as error:
         if location.url is not None:
             raise worded(location, error) from None
         if isinstance(error, FileNotFoundError):
-            raise location.error("no such file or folder", _similar_names(location), 0) from None
+            raise location.error("no such file or folder", _similar_names(location)) from None
         if not isinstance(error, OSError):
             raise
         if type(error) in FAULTS:
-            raise location.error(*FAULTS[type(error)], 0) from None
+            raise location.error(*FAULTS[type(error)]) from None
         reason = error.strerror or (str(error).splitlines() or [type(error).__name__])[0]
-        raise location.error(f"the file cannot be read ({reason})", "check the disk and the path", 0) from None
+        raise location.error(f"the file cannot be read ({reason})", "check the disk and the path") from None
 
 
 def _similar_names(location: Location) -> str:

@@ -104,7 +104,6 @@ def members(listing: Listing, fmt: str | None, include: Sequence[str] = ()) -> L
         raise top.error(
             "this is a remote folder that Hugging Face datasets saved",
             "name its files by a pattern that ends in *.arrow, or fetch the folder first",
-            0,
         )
     fmt = None if fmt == "folder" else fmt
     if listing.pattern:
@@ -112,7 +111,7 @@ def members(listing: Listing, fmt: str | None, include: Sequence[str] = ()) -> L
         if (top.url or str(top.path)).endswith("*"):
             paths = [path for path in paths if _readable(split_name(path)[1], "markup" if fmt == "markup" else None)]
         if not paths:
-            raise top.error("no file matches this pattern", "check the pattern, and put it in quotes", 0)
+            raise top.error("no file matches this pattern", "check the pattern, and put it in quotes")
         return Listed([(listing.place(path), fmt) for path in paths])
     aside: list[str] = []
     others: Counter[str] = Counter()
@@ -144,7 +143,7 @@ def _nothing(top: Location, fmt: str | None, aside: Sequence[str], others: Count
         known = MARKUP if fmt == "markup" else SUFFIXES
         hint = f"known extensions are {', '.join(known)}, also with {', '.join(PACKED)}"
     missing = f"no file of the format {fmt!r}" if fmt else "no file that can be read"
-    return top.error(f"{missing} in this folder; found {', '.join(counts) or 'no files'}", hint, 0)
+    return top.error(f"{missing} in this folder; found {', '.join(counts) or 'no files'}", hint)
 
 
 def _readable(suffix: str, fmt: str | None) -> bool:
@@ -169,7 +168,6 @@ def _walk(top: Location, folder: Path) -> list[Path]:
             raise top.error(
                 f"the subfolder {shorten(str(place / link))} is a link, which is not followed",
                 "replace it by a folder, or name the files by a pattern such as 'folder/*/*.jsonl'",
-                0,
             )
         paths += [place / name for name in files]
     return sorted(paths, key=lambda path: path.parts)
@@ -198,14 +196,12 @@ def datasets_files(location: Location, folder: Path) -> list[Path]:
         raise location.error(
             f"this folder holds the splits {', '.join(names)} of a Hugging Face DatasetDict, expected one",
             "give one of them: " + " or ".join(str(folder / name) for name in names),
-            0,
         )
     state = _json(folder / "state.json") if (folder / "state.json").is_file() else {}
     if state.get("_indices_data_files") or state.get("_indices_files"):
         raise location.error(
             "the rows were reordered or filtered but not rewritten (state.json lists index files)",
             "save it again with dataset.flatten_indices().save_to_disk(…)",
-            0,
         )
     listed = state.get("_data_files")
     if isinstance(listed, list) and listed:
@@ -215,7 +211,7 @@ def datasets_files(location: Location, folder: Path) -> list[Path]:
     missing = [f.name for f in files if not f.is_file()]
     if missing or not files:
         fault = f"{missing[0]} is missing" if missing else "there is no .arrow file"
-        raise location.error(f"this Hugging Face dataset is incomplete: {fault}", "save or fetch the folder again", 0)
+        raise location.error(f"this Hugging Face dataset is incomplete: {fault}", "save or fetch the folder again")
     return files
 
 

@@ -93,7 +93,7 @@ class Rows:
                 by_lines = location.part is not None and kind in ("jsonl", "lines")
                 with open_lines(location) if by_lines else open_file(location) as file:
                     if alone and not file.head:
-                        raise location.error("the file is empty", "give a file that holds documents", 0)
+                        raise location.error("the file is empty", "give a file that holds documents")
                     self._add_all(location, *self._records(location, file, kind), size)
             self.bytes_before += size or 0
         if self.progress is not None:
@@ -121,7 +121,6 @@ class Rows:
             raise location.error(
                 f"the reader {reader.name!r} cannot read this as {reader.title} ({reason})",
                 "the log may be of another version, damaged, or of another tool",
-                0,
             ) from error
         self.abouts.append(log.about)
         self.left_out.update(log.left_out)
@@ -197,7 +196,7 @@ class Rows:
         plain = kind in (*TEXTUAL, "markup")
         read = records_in(location, file, kind, self.encoding, self.skip, self.field, self.needed, self.items)
         if plain and self.field is not None:
-            raise location.error(f"plain text has no field {self.field!r}", "omit the field", 0)
+            raise location.error(f"plain text has no field {self.field!r}", "omit the field")
         return read if plain else self._told(location, *read)
 
     def _told(self, location: Location, records: Records, field: str | None) -> tuple[Records, str | None]:

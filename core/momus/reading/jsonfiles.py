@@ -223,7 +223,6 @@ def from_object(
             raise location.error(
                 f"{items_field!r} is not a list of objects, of which {arg('field')} could choose a field",
                 f"leave out {arg('field')}, or leave out #{items_field}",
-                0,
             )
         return items, field
     if (field is None or look_up(value, field) is MISSING) and (listed := records_within(value)) is not None:
@@ -243,7 +242,6 @@ def from_object(
         raise location.error(
             f"{missing}; the file is one JSON object with the lists {choices}",
             "choose one: " + " or ".join(f"{location.label}#{k}" for k in lists),
-            0,
         )
     return [value], field
 

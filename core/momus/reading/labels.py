@@ -88,11 +88,11 @@ def _read(path: str, changed: int, size: int) -> LabelFile:
     fields: dict[str, None] = {}
     for where, id, record in identified(path, FORM):
         if id is None:
-            raise where.error("the record has no id of a document", FORM)
+            raise where.error("the record has no id of a document", FORM, where.position)
         corpus = record.get(CORPUS)
         key = "" if corpus is None else as_string(corpus), id
         if key in rows:
-            raise where.error(f"a second record has the id {id!r:.80}", "give each document one record")
+            raise where.error(f"a second record has the id {id!r:.80}", "give each document one record", where.position)
         others = {str(k): as_string(v) for k, v in record.items() if k not in (*ID_FIELDS, CORPUS) and v is not None}
         rows[key] = others
         fields |= dict.fromkeys(others)
@@ -116,17 +116,18 @@ def identified(path: str, form: str) -> Iterator[tuple[Location, str | None, Map
     with guarded(location), open_file(location) as file:
         kind = file_format(location, file.head)
         if kind not in ("jsonl", "json", "parquet", *TABULAR):
-            raise location.error(f"a file of labels cannot be {kind}", "give JSON Lines, JSON, CSV, TSV or Parquet", 0)
+            raise location.error(f"a file of labels cannot be {kind}", "give JSON Lines, JSON, CSV, TSV or Parquet")
         for position, record in records_in(location, file, kind)[0]:
             location.position = position
             if not isinstance(record, Mapping):
-                raise location.error(str(record) if isinstance(record, Problem) else "the record is no object", form)
+                what = str(record) if isinstance(record, Problem) else "the record is no object"
+                raise location.error(what, form, position)
             try:
                 yield location, id_of(record), record
             except Defect as defect:
-                raise location.error(str(defect), form) from None
+                raise location.error(str(defect), form, position) from None
     if not location.position:
-        raise location.error("the file holds no record", form, 0)
+        raise location.error("the file holds no record", form)
 
 
 def name_and_path(item: str) -> tuple[str, str]:

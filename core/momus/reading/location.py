@@ -71,7 +71,7 @@ class Location:
     part
         What is read of a file of lines or of a Parquet file; None: all of it.
 
-    >>> Location(None, "docs.jsonl", "docs", position=3).where()
+    >>> Location(None, "docs.jsonl", "docs").where(3)
     'docs.jsonl, line 3'
     """
 
@@ -105,20 +105,19 @@ class Location:
         """
         return self.path if self.url is None else remote_name(self.url)
 
-    def where(self, position: int | None = None) -> str:
-        """Name the record at a position (default: the last one read)."""
-        number = self.position if position is None else position
-        return f"{self.label}, {self.unit} {number}" if number else self.label
+    def where(self, position: int) -> str:
+        """Name the record at a position; the file for 0."""
+        return f"{self.label}, {self.unit} {position}" if position else self.label
 
-    def error(self, message: str, hint: str = "", position: int | None = None) -> ReadingError:
-        """Make an error about the file (position 0) or one of its records (default: the last one read)."""
+    def error(self, message: str, hint: str = "", position: int = 0) -> ReadingError:
+        """Make an error about the file, or the record at a position."""
         return ReadingError(f"{self.where(position)}: {message}", hint)
 
     def changed(self) -> ReadingError:
         """Make the error for a file that was written to meanwhile."""
-        return self.error("the file was changed while it was read", "start the run again when it is whole", 0)
+        return self.error("the file was changed while it was read", "start the run again when it is whole")
 
-    def too_long(self, what: str, position: int | None = None, hint: str = "") -> ReadingError:
+    def too_long(self, what: str, position: int = 0, hint: str = "") -> ReadingError:
         """Make the error for a document that is larger than the limit."""
         limit = size_text(self.limits.document)
         return self.error(
@@ -129,7 +128,7 @@ class Location:
 
     def too_packed(self, fault: str, setting: str) -> ReadingError:
         """Make the error for data that grow more than the limit; the hint names a setting that lets them pass."""
-        return self.error(f"{fault}; expected at most {self.limits.ratio} times as much", trusted(setting), 0)
+        return self.error(f"{fault}; expected at most {self.limits.ratio} times as much", trusted(setting))
 
 
 def remote_name(url: str) -> PurePosixPath:
@@ -274,11 +273,11 @@ def worded(location: Location, error: Exception) -> MomusError:
     reason = (str(error).splitlines() or [""])[0].strip()
     fault = redacted(f"{type(error).__name__}: {reason}"[:300]) if status is None else f"status {status}"
     if isinstance(error, PermissionError) or any(word in fault for word in DENIED):
-        return location.error(f"access is denied ({fault})", CREDENTIALS.get(scheme, "fetch the file yourself"), 0)
+        return location.error(f"access is denied ({fault})", CREDENTIALS.get(scheme, "fetch the file yourself"))
     if "404" in fault or (isinstance(error, FileNotFoundError) and status is None):
-        return location.error("there is no such file or folder at this address", "check the address", 0)
+        return location.error("there is no such file or folder at this address", "check the address")
     hint = "check the address and the connection, and try again"
-    return location.error(f"the file cannot be fetched ({fault})", hint, 0)
+    return location.error(f"the file cannot be fetched ({fault})", hint)
 
 
 def exists(location: Location) -> bool:

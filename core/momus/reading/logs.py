@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import ClassVar
@@ -128,7 +128,7 @@ class Log:
         with open_file(self.location) as file:
             data = file.content.read(limit + 1)
         if len(data) > limit:
-            raise self.location.too_long(f"the JSON document (the most is {size_text(limit)} as a whole)", 0)
+            raise self.location.too_long(f"the JSON document (the most is {size_text(limit)} as a whole)")
         try:
             return json.loads(data)
         except (ValueError, RecursionError) as error:
@@ -178,7 +178,7 @@ class Log:
 
     def error(self, message: str, hint: str = "") -> ReadingError:
         """Make an error about the log as a whole."""
-        return self.location.error(message, hint, 0)
+        return self.location.error(message, hint)
 
 
 def qualified(record: object, task: str) -> object:
@@ -203,7 +203,7 @@ def same_model(abouts: Sequence[Mapping[str, object]], top: Location) -> None:
     """
     models = list(dict.fromkeys(str(about["model"]) for about in abouts if about.get("model")))
     if len(models) > 1:
-        raise replace(top, position=0).error(
+        raise top.error(
             f"the logs are of several models ({', '.join(shorten(m) for m in models[:4])}), expected one",
             "name the logs of each model as a separate text",
         )

@@ -259,7 +259,7 @@ def log_locations(top: Location, reader: LogReader) -> Listed:
         There is none, or this is standard input.
     """
     if top.stdin:
-        raise top.error("a log is not read from standard input", "write it to a file, and give that", 0)
+        raise top.error("a log is not read from standard input", "write it to a file, and give that")
     listing = listing_of(top)
     if listing is None:
         return Listed([(top, None)])
@@ -268,7 +268,7 @@ def log_locations(top: Location, reader: LogReader) -> Listed:
     logs = [(listing.place(path), None) for path in listing.paths if reader.fits(path.name)]
     if not logs:
         patterns = " or ".join(reader.patterns())
-        raise top.error(f"no file in this folder is called {patterns}", "name the log file itself", 0)
+        raise top.error(f"no file in this folder is called {patterns}", "name the log file itself")
     return Listed([*logs])
 
 
@@ -282,16 +282,14 @@ def locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
     """
     kind = kind_of(top.path) if top.path is not None else None
     if kind is not None:
-        raise top.error(
-            f"this is a folder of Momus ({kind.name}), expected texts", "name a file or a folder of texts", 0
-        )
+        raise top.error(f"this is a folder of Momus ({kind.name}), expected texts", "name a file or a folder of texts")
     if top.path is not None and fmt in (None, "datasets") and is_dataset(top.path):
         return Listed([(Location(path, str(path), top.prefix), "arrow") for path in datasets_files(top, top.path)])
     if (listing := listing_of(top)) is not None:
         return members(listing, fmt, include)
     if fmt in ("folder", "datasets"):
         top.path.stat() if top.path else None
-        raise top.error(f"this is not a folder, which the format {fmt!r} needs", "omit the format", 0)
+        raise top.error(f"this is not a folder, which the format {fmt!r} needs", "omit the format")
     if top.stdin and fmt == "arrow":
-        raise top.error("Arrow data cannot be read from a pipe", "write the data to a file, and give that", 0)
+        raise top.error("Arrow data cannot be read from a pipe", "write the data to a file, and give that")
     return Listed([(top, fmt)])

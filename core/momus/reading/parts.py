@@ -116,7 +116,7 @@ def list_inputs(paths: Sequence[str], options: ReadingOptions) -> tuple[list[Inp
             for location, settled in listed.files:
                 kind = settled or _kind(location)
                 if location.path is None:
-                    raise location.error("this is not a file on disk", "fetch it first", 0)
+                    raise location.error("this is not a file on disk", "fetch it first")
                 status = location.path.stat()
                 files.append(
                     InputFile(

@@ -173,7 +173,6 @@ def records_in(
             raise location.error(
                 f"the name does not say the markup (extension {suffix!r})",
                 f"give the file an extension that does: {', '.join(MARKUP)}, also with {', '.join(PACKED)}",
-                0,
             )
         return ((n, markup_record(str(text), MARKUP[suffix])) for n, text in whole(location, file, encoding)), field
     _refuse_table(location, kind)

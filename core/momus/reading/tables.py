@@ -56,7 +56,7 @@ def parquet(location: Location, file: OpenedFile, columns: Columns) -> Iterator[
     if not file.head.startswith(b"PAR1"):
         start = file.head[:4]
         raise location.error(
-            f"this is not a Parquet file (it starts with {start!r})", f"give its format with {arg('fmt')}", 0
+            f"this is not a Parquet file (it starts with {start!r})", f"give its format with {arg('fmt')}"
         )
     with _seekable(location, file) as native:
         metadata = pq.read_metadata(native)
@@ -67,7 +67,7 @@ def parquet(location: Location, file: OpenedFile, columns: Columns) -> Iterator[
             table = pq.ParquetFile(native, read_dictionary=_dictionaries(metadata, names))
         except KeyError as error:
             fault = f"the file is damaged: its schema has no column {error}"
-            raise location.error(fault, "fetch or write the file again", 0) from None
+            raise location.error(fault, "fetch or write the file again") from None
         for group, number in groups_of(table.metadata, location.part):
             size = table.metadata.row_group(group)
             _check_packing(location, size)
@@ -300,7 +300,6 @@ def _column_names(location: Location, cells: list[str]) -> list[str]:
         raise location.error(
             f"the first row names the column {shorten(repeated[0])} {names.count(repeated[0])} times",
             "give each column its own name in the first row, such as id,text",
-            0,
         )
     return names
 
