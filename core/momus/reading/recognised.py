@@ -152,11 +152,11 @@ def records_within(value: Mapping[str, Any]) -> list[object] | None:
     ):
         return [dict(zip(map(str, columns), row, strict=True)) for row in rows]
     tables = list(_tables(value))
-    known = [table for table, _ in tables if recognised(table[:SAMPLE]) is not None]
-    if _in_table([value]) is not None and not (known and (_is_uniform(value) or _columns(value))):
+    likely = [table for table, _ in tables if recognised(table[:SAMPLE]) is not None]
+    if _in_table([value]) is not None and not (likely and (_is_uniform(value) or _columns(value))):
         return None
-    named = [table for table, is_named in tables if is_named] if not known else []
-    return next(iter((*known, *named)), None) if len(known) + len(named) == 1 else None
+    likely = likely or [table for table, is_named in tables if is_named]
+    return likely[0] if len(likely) == 1 else None
 
 
 def _tables(value: Mapping[str, Any], depth: int = DEEPEST) -> Iterator[tuple[list[object], bool]]:
