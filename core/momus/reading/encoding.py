@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterator
 
 from momus.arguments import arg
-from momus.errors import ReadingError, UsageError
-from momus.reading.files import CHUNK, OpenedFile
+from momus.errors import UsageError
+from momus.reading.files import CHUNK, OpenedFile, Pieces
 from momus.reading.location import Location, Problem
 
 BOM = codecs.BOM_UTF8
@@ -114,17 +114,23 @@ def lines(
 
     With ``skip``, a line that is not UTF-8 or too long becomes a `Problem` instead of an error.
     """
-    if encoding != "utf-8":
-        yield from enumerate(_split_lines(location, chunks(location, file, encoding), skip), location.before + 1)
-        return
+    content = file.content
+    if encoding != "utf-8":  # in the bytes of a wide encoding, a line feed is more than one byte
+        pieces = (piece.encode("utf-8", "replace") for piece in chunks(location, file, encoding))
+        content = io.BufferedReader(Pieces(pieces), CHUNK)
     offset, number = 0 if location.part is None else location.part.start, location.before
     longest = location.limits.document + 2  # with the line end
-    while raw := file.content.readline(longest):
+    while raw := content.readline(longest):
         number += 1
         if len(raw) == longest and not raw.endswith(b"\n"):
             if not skip:
-                raise _long_line(location, number)
-            while rest := file.content.readline(CHUNK):
+                raise location.too_long(
+                    "the line",
+                    number,
+                    f"is this a file of lines? If it is, allow more with {arg('limits')}, or keep such lines as "
+                    f"counted exclusions with {arg('skip_bad_lines', True)}",
+                )
+            while rest := content.readline(CHUNK):
                 offset += len(rest)
                 if rest.endswith(b"\n"):
                     break
@@ -141,33 +147,6 @@ def lines(
                 ) from None
             yield number, Problem("not valid UTF-8")
         offset += len(raw)
-
-
-def _long_line(location: Location, number: int) -> ReadingError:
-    return location.too_long(
-        "the line",
-        number,
-        f"is this a file of lines? If it is, allow more with {arg('limits')}, or keep such lines as counted exclusions "
-        f"with {arg('skip_bad_lines', True)}",
-    )
-
-
-def _split_lines(location: Location, pieces: Iterator[str], skip: bool) -> Iterator[str | Problem]:
-    """Split decoded text into lines (in the bytes of a wide encoding, a line feed is more than one byte)."""
-    rest: list[str] = []
-    length = number = 0
-    for piece in pieces:
-        for line in io.StringIO(piece, newline="\n"):
-            length += len(line)
-            if length <= location.limits.document:
-                rest.append(line)
-            elif not skip:
-                raise _long_line(location, number + 1)
-            if line.endswith("\n"):
-                yield "".join(rest) if length <= location.limits.document else Problem("too long")
-                rest, length, number = [], 0, number + 1
-    if length:
-        yield "".join(rest) if length <= location.limits.document else Problem("too long")
 
 
 def chunks(location: Location, file: OpenedFile, encoding: str) -> Iterator[str]:

@@ -55,45 +55,43 @@ class _Stream(io.RawIOBase):
         return True
 
 
-class ZstdReader(_Stream):
-    """Decompresses consecutive Zstandard frames.
+class Pieces(_Stream):
+    """The bytes that an iterator gives piece by piece."""
 
-    Raises
-    ------
-    EOFError
-        The data end within a frame (the reader of ``zstandard`` itself would stop without an error).
-    DamagedError
-        The data are damaged.
-    """
-
-    def __init__(self, raw: BinaryIO) -> None:
-        import zstandard  # a machine whose texts are packed otherwise does without it
-
-        self._raw, self._fault = raw, zstandard.ZstdError
-        self._decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 31)
-        self._frame: zstandard.ZstdDecompressionObj | None = None
-        self._rest = b""
-        self._ready = memoryview(b"")
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._ready = pieces, memoryview(b"")
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         """Read the next bytes into the buffer and return their number, 0 at the end."""
-        while not self._ready:
-            data = self._rest or self._raw.read(CHUNK)
-            if not data:
-                if self._frame is not None:
-                    raise EOFError("incomplete Zstandard frame")
-                return 0
-            self._frame = self._frame or self._decompressor.decompressobj()
-            try:
-                self._ready, self._rest = memoryview(self._frame.decompress(data)), b""
-            except self._fault as error:
-                raise DamagedError(error) from None
-            if self._frame.eof:
-                self._rest, self._frame = self._frame.unused_data, None
+        while not self._ready and (piece := next(self._pieces, None)) is not None:
+            self._ready = memoryview(piece)
         target = memoryview(buffer)
         count = min(len(target), len(self._ready))
         target[:count], self._ready = self._ready[:count], self._ready[count:]
         return count
+
+
+def _unpacked(raw: BinaryIO, decompressor: zstandard.ZstdDecompressor, fault: type[Exception]) -> Iterator[bytes]:
+    """Decompress consecutive Zstandard frames; the reader of ``zstandard`` itself stops without an error if one is cut.
+
+    Raises
+    ------
+    EOFError
+        The data end within a frame.
+    DamagedError
+        The data are damaged.
+    """
+    frame, rest = None, b""
+    while data := rest or raw.read(CHUNK):
+        frame = frame or decompressor.decompressobj()
+        try:
+            piece = frame.decompress(data)
+        except fault as error:
+            raise DamagedError(error) from None
+        frame, rest = (None, frame.unused_data) if frame.eof else (frame, b"")
+        yield piece
+    if frame is not None:
+        raise EOFError("incomplete Zstandard frame")
 
 
 class _Bounded(_Stream):
@@ -243,7 +241,10 @@ def _decompressor(name: str, packed: BinaryIO) -> io.BufferedIOBase:
     if name == "gzip":
         return gzip.GzipFile(fileobj=packed)
     if name == "Zstandard":
-        return io.BufferedReader(ZstdReader(packed), CHUNK)
+        import zstandard  # a machine whose texts are packed otherwise does without it
+
+        decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 31)
+        return io.BufferedReader(Pieces(_unpacked(packed, decompressor, zstandard.ZstdError)), CHUNK)
     return cast(io.BufferedIOBase, bz2.BZ2File(packed) if name == "bzip2" else lzma.LZMAFile(packed))
 
 
