@@ -112,6 +112,8 @@ def _records(source: Any, name: str, field: str | None, keep: tuple[str, ...]) -
     pandas = sys.modules.get("pandas")  # an object of pandas exists only where pandas is loaded
     if pandas is not None and isinstance(source, pandas.DataFrame):
         return _frame_records(source, name, field, keep)
+    if pandas is not None and isinstance(source, pandas.Series | pandas.Index):
+        return map(_record, source.astype(object).where(source.notna(), None))
     if isinstance(source, Mapping):
         return _column_records(source, name, field, keep)
     if _is_of_hub(source):
