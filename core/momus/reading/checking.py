@@ -110,20 +110,13 @@ def check_models(reading: Rows, top: Location) -> None:
 class TwoTextsError(ReadingError):
     """A file holds two texts of the same prompts, whose names are ``sides``."""
 
-    def __init__(self, message: str, hint: str, sides: tuple[str, str]) -> None:
-        super().__init__(message, hint)
-        self.sides = sides
-
-
-def two_texts(location: Location, known: Format) -> TwoTextsError:
-    """Make the error for a file with two texts of the same prompts."""
-    first, second = known.sides
-    return TwoTextsError(
-        f"{location.label}: the file holds two texts, {first!r} and {second!r} ({known.title})",
-        f"read one of them with {arg('field', first)} or {arg('field', second)}, or compare both in pairs with "
-        f"{arg('pairs', location.label)} of momus compare",
-        (first, second),
-    )
+    def __init__(self, location: Location, known: Format) -> None:
+        first, second = self.sides = tuple(known.sides)
+        super().__init__(
+            f"{location.label}: the file holds two texts, {first!r} and {second!r} ({known.title})",
+            f"read one of them with {arg('field', first)} or {arg('field', second)}, or compare both in pairs with "
+            f"{arg('pairs', location.label)} of momus compare",
+        )
 
 
 @dataclass

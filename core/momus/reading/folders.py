@@ -82,7 +82,7 @@ def listing_of(top: Location) -> Listing | None:
         paths = sorted(path.relative_to(base_of(place)) for path in names if path.is_file())
     if paths is None:
         return None
-    shown = [path for path in paths if not any(part.startswith(".") for part in path.parts)]
+    shown = [path for path in paths if not any(name.startswith(".") for name in path.parts)]
     return Listing(top, base_of(place) if pattern else f"{place.rstrip('/')}/", shown, pattern)
 
 

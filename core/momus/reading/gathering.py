@@ -19,7 +19,7 @@ from momus.arguments import arg
 from momus.errors import MomusError, ReadingError, UsageError
 from momus.limits import Limits
 from momus.reading.building import Builder
-from momus.reading.checking import FieldsSeen, two_texts
+from momus.reading.checking import FieldsSeen, TwoTextsError
 from momus.reading.encoding import refuse_others
 from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file, open_lines
 from momus.reading.formats import Format, Threads, wrapped
@@ -209,7 +209,7 @@ class Rows:
                 self.looked.add(value)
         known = None if self.items is not None else recognised(values)
         if known is not None and known.sides and field is None:
-            raise two_texts(location, known)
+            raise TwoTextsError(location, known)
         if field is not None and known is not None and not known.name and field.rpartition(".")[2] in PARTS:
             known = None  # works of several hands are one text where their parts are asked for
         if field is not None and known is None and self.shaper.prompt is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from glob import has_magic
 from pathlib import Path, PurePath, PurePosixPath
@@ -278,10 +278,3 @@ def worded(location: Location, error: Exception) -> MomusError:
         return location.error("there is no such file or folder at this address", "check the address")
     hint = "check the address and the connection, and try again"
     return location.error(f"the file cannot be fetched ({fault})", hint)
-
-
-def exists(location: Location) -> bool:
-    """Whether there is a file at an address; False also where the server does not say."""
-    with suppress(MomusError), _reached(location) as (system, path):
-        return bool(system.isfile(path))
-    return False

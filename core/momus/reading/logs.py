@@ -24,7 +24,7 @@ from momus.limits import size_text
 from momus.outputs import open_temporary, replacing
 from momus.plugins import READERS, load_plugin, registered
 from momus.reading.files import guarded, open_file
-from momus.reading.location import Location, exists, shorten
+from momus.reading.location import Location, shorten
 from momus.reading.streams import records_in
 from momus.reading.tables import parquet
 
@@ -134,32 +134,24 @@ class Log:
         except (ValueError, RecursionError) as error:
             raise self.error(f"not valid JSON ({error})", "the file may be cut off: write or fetch it again") from None
 
-    def sibling(self, name: str) -> Log | None:
-        """Another file by its path from the folder of this one; None if there is none."""
-        place, label = self.location, f"{name} beside {self.location.label}"
-        if place.path is not None:
-            path = place.path.parent / name
-            other = Location(path, str(path), "", limits=place.limits)
-            return Log(other, self._encoding) if path.is_file() else None
-        if place.url is None:
-            return None
-        parts = place.url.rpartition("/")[0].split("/")
-        for step in name.split("/"):
-            parts = parts[:-1] if step == ".." else [*parts, step]
-        other = Location(None, label, "", limits=place.limits, url="/".join(parts))
-        return Log(other, self._encoding) if exists(other) else None
-
     def about(self, name: str) -> Mapping[str, object]:
-        """The JSON object in a sibling; empty if there is no such file, or it is unusable.
+        """The JSON object in another file, named by its path from the folder of this one; empty if it is unusable.
 
         Settings beside a log are provenance: the log can be read without them.
         """
-        with suppress(MomusError):
-            other = self.sibling(name)
-            if other is not None:
-                with guarded(other.location):
-                    value = other.json()
-                return value if isinstance(value, Mapping) else {}
+        place, label = self.location, f"{name} beside {self.location.label}"
+        if place.stdin:
+            return {}
+        if place.path is not None:
+            other = Location(place.path.parent / name, label, "", limits=place.limits)
+        else:
+            parts = str(place.url).rpartition("/")[0].split("/")
+            for step in name.split("/"):
+                parts = parts[:-1] if step == ".." else [*parts, step]
+            other = Location(None, label, "", limits=place.limits, url="/".join(parts))
+        with suppress(MomusError), guarded(other):
+            value = Log(other, self._encoding).json()
+            return value if isinstance(value, Mapping) else {}
         return {}
 
     @contextmanager

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from momus.arguments import arg
 from momus.errors import UsageError
@@ -77,9 +78,8 @@ class ReadingOptions:
 
     def named(self, name: str | None) -> ReadingOptions:
         """These options for the corpus of this name alone."""
-        paths = self.for_text(name)
-        text = self.text if name is None else name
-        return replace(self, field=paths["field"], prompt=paths["prompt"], where=paths["where"], text=text)
+        paths: dict[str, Any] = self.for_text(name)
+        return replace(self, **paths, text=self.text if name is None else name)
 
     def for_text(self, name: str | None) -> dict[str, str | None]:
         """The fields of the text and of the prompt for the corpus of this name."""

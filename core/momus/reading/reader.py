@@ -260,7 +260,8 @@ def sides_of(path: str | os.PathLike[str], reading: ReadingOptions | None = None
     try:
         corpus = as_corpus(path, "", reading)
     except TwoTextsError as error:
-        return error.sides
+        first, second = error.sides
+        return first, second
     read_as = f" ({corpus.origin.read_as})" if corpus.origin is not None and corpus.origin.read_as else ""
     raise UsageError(
         f"{path}: this is one text{read_as}, not two in pairs",

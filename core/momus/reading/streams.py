@@ -175,16 +175,12 @@ def records_in(
                 f"give the file an extension that does: {', '.join(MARKUP)}, also with {', '.join(PACKED)}",
             )
         return ((n, markup_record(str(text), MARKUP[suffix])) for n, text in whole(location, file, encoding)), field
-    _refuse_table(location, kind)
-    if kind == "lines":
-        return by_line(location, file, encoding, skip), field
-    return (by_paragraph if kind == "paragraphs" else whole)(location, file, encoding), field
-
-
-def _refuse_table(location: Location, kind: str) -> None:
-    """Refuse to read a table as plain text, which would make the column names and broken cells documents."""
     if location.name and SUFFIXES.get(split_name(location.name)[1]) in TABULAR:
+        # column names and broken cells would be documents
         raise UsageError(
             f"{location.label}: the name is that of a table, which {arg('fmt', kind)} would not take apart",
             hint=f"leave out {arg('fmt', kind)}; if the file is plain text after all, rename it to .txt",
         )
+    if kind == "lines":
+        return by_line(location, file, encoding, skip), field
+    return (by_paragraph if kind == "paragraphs" else whole)(location, file, encoding), field

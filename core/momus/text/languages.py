@@ -188,8 +188,8 @@ def with_languages(corpus: Corpus, language: str | None) -> Corpus:
     codes: list[str | None]
     if language == DETECT:
         # None where `lingua` decides for none
-        found = [_detector().detect_language_of(document.text[:READ]) for document in corpus]
-        codes = [None if language is None else language.iso_code_639_1.name.lower() for language in found]
+        languages = [_detector().detect_language_of(document.text[:READ]) for document in corpus]
+        codes = [None if language is None else language.iso_code_639_1.name.lower() for language in languages]
     elif language.startswith(OF_FIELD):
         codes = corpus.field(language.removeprefix(OF_FIELD))
     else:
