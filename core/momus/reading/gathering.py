@@ -201,7 +201,8 @@ class Rows:
 
     def _told(self, location: Location, records: Records, field: str | None) -> tuple[Records, str | None]:
         """The records that count, as their format has them, which the first of them tell; and the field of the text."""
-        records = filter(lambda record: self._meets(record[1]), records)
+        if self.where is not None:
+            records = filter(lambda record: self._meets(record[1]), records)
         first, rest = ahead(records, SAMPLE)
         values = [value for _, value in first]
         for value in values if not self.looked.records else ():

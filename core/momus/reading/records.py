@@ -269,8 +269,10 @@ def id_of(record: Mapping[str, object]) -> str | None:
 
 def _group(record: Mapping[str, object]) -> str | None:
     """The first of `GROUP_FIELDS` that is not null, as a string; None without one, or if it is empty."""
-    groups = (record[name] for name in GROUP_FIELDS if record.get(name) is not None)
-    return next(map(as_string, groups), None) or None
+    for name in GROUP_FIELDS:
+        if record.get(name) is not None:
+            return as_string(record[name]) or None
+    return None
 
 
 def shortened(value: object, width: int = 200) -> str:
