@@ -203,8 +203,8 @@ def test_items_without_text_keep_their_rows():
         ({"train": pd.DataFrame(), "test": pd.DataFrame()}, "holds the tables 'train', 'test'", "['train']"),
         (pd.DataFrame([["a", "b"]], columns=["text", "text"]), "several columns called 'text'", "rename"),
         ([{"id": 1, "text": "a"}, {"id": 1, "text": "b"}], "the id '1' is already used in g, row 1", "unique id"),
-        ([pd.DataFrame()], "found pandas.*DataFrame", "a data frame"),
-        ([None, None], "none of the 2 records is a document: text is null (2 times)", "a list of dicts"),
+        ([pd.DataFrame()], "found pandas.*DataFrame", "no field holds text"),
+        ([None, None], "none of the 2 records is a document: text is null (2 times)", "no field holds text"),
     ],
 )
 def test_other_objects_are_refused_in_words(source, message, hint):
@@ -219,7 +219,7 @@ def test_an_error_names_the_fields_that_hold_text(make):
     rows = make([{"id": "a", "answer": "Yes.", "score": 3}])
     with pytest.raises(ReadingError, match="no field 'text' or 'sections'") as caught:
         read_memory(rows, "g")
-    assert caught.value.hint.endswith("reading=ReadingOptions(field='answer')")
+    assert "field='answer'" in caught.value.hint
     with pytest.raises(ReadingError, match="no field 'anwser'") as caught:
         read_memory(rows, "g", field="anwser")
     assert "field='answer'" in caught.value.hint

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from momus.reading import Problem
-from momus.reading.fields import kind
-from momus.reading.paths import MISSING, look_up
+from momus.reading.paths import MISSING, kind, look_up
 
 
 def value_at(record: Mapping[str, object], path: str) -> object:

@@ -294,7 +294,7 @@ def _loaded(folder: Path, device: str, trust: Sequence[Path]) -> Critic[Any]:
 
 def _write_rows(scores: Scores, corpus: Corpus, keep: Sequence[str], out: Path) -> None:
     """Write one row per document, with the fields that are kept; those that a column is named like are "field NAME"."""
-    from momus.reading.fields import origins
+    from momus.reading.paths import origins
 
     rows, names = scores.table(), [origins(kept)[0] for kept in keep]
     for name in names:

@@ -160,7 +160,7 @@ class FieldsMixin:
     Attributes
     ----------
     needs
-        Names of the fields: ``prompt_text``, ``reference`` (`momus.reading.fields.BESIDE`), or any other.
+        Names of the fields: ``prompt_text``, ``reference`` (`momus.reading.paths.BESIDE`), or any other.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 
-from momus.errors import UsageError
-from momus.reading.files import guarded, open_file
-from momus.reading.labels import records_of
-from momus.reading.location import Location, Problem
+from momus.reading.labels import identified
 from momus.reading.paths import as_string
-from momus.reading.records import Defect, id_of
 
 PROPERTIES = ("cluster_label", "property_description", "property", "hypothesis", "interpretation", "label")
 """Fields that name what holds: the first that a record has; StringSight writes the first two, HypotheSAEs others."""
@@ -40,30 +35,22 @@ def read_proposals(path: str) -> Labels:
     ReadingError
         The file cannot be read, or a record names no document or no property.
     """
-    location = Location(Path(path), path, "")
     labels: dict[tuple[str, str], set[str]] = {}
-    with guarded(location), open_file(location) as file:
-        for position, record in records_of(location, file):
-            if not isinstance(record, Mapping):
-                what = str(record) if isinstance(record, Problem) else "the record is no object"
-                raise location.error(what, FORM, position)
-            try:
-                id = id_of(record)
-            except Defect as defect:
-                raise location.error(str(defect), FORM, position) from None
-            named = next((record[name] for name in PROPERTIES if record.get(name) not in (None, "")), None)
-            if id is None:
-                id = next((as_string(record[name]) for name in IDS if record.get(name) not in (None, "")), None)
-            if id is None or named is None:
-                what = "id of a document" if id is None else f"property (one of {', '.join(PROPERTIES)})"
-                raise location.error(f"the record has no {what}", FORM, position)
-            text = next((as_string(record[name]) for name in TEXTS if record.get(name) not in (None, "")), "")
-            held = labels.setdefault((text, id), set())
-            if _holds(record):
-                held |= _members(named)
-    if not labels:
-        raise UsageError(f"{path} holds no record", hint=FORM)
+    for where, name, record in identified(path, FORM):
+        named, text = _first(record, PROPERTIES), _first(record, TEXTS)
+        id = _first(record, IDS) if name is None else name
+        if id is None or named is None:
+            what = "id of a document" if id is None else f"property (one of {', '.join(PROPERTIES)})"
+            raise where.error(f"the record has no {what}", FORM, where.position)
+        held = labels.setdefault(("" if text is None else as_string(text), as_string(id)), set())
+        if _holds(record):
+            held |= _members(named)
     return labels
+
+
+def _first(record: Mapping[str, object], names: Sequence[str]) -> object:
+    """The first of these fields that says something; None if none does."""
+    return next((record[name] for name in names if record.get(name) not in (None, "")), None)
 
 
 def _holds(record: Mapping[str, object]) -> bool:

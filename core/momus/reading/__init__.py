@@ -18,7 +18,7 @@ from momus.reading.location import Problem
 from momus.reading.logs import Log, LogReader, LogRecords
 from momus.reading.options import ReadingOptions
 from momus.reading.reader import TextSource, as_corpus, read_corpus, sides_of, split_by
-from momus.reading.sniffing import FORMATS
+from momus.reading.streams import FORMATS
 
 __all__ = [
     "FORMATS",

@@ -6,7 +6,7 @@ import mmap
 import re
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import accumulate
 from types import TracebackType
 from typing import IO
@@ -45,6 +45,7 @@ class Builder:
         self._size = 0
         self._batches: list[pa.RecordBatch] = []  # those that are in memory
         self._bytes = 0
+        self._open = ExitStack()  # the temporary file, and what writes to it
         self._file: IO[bytes] | None = None
         self._writer: pa.ipc.RecordBatchFileWriter | None = None
 
@@ -52,7 +53,8 @@ class Builder:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._drop()
+        with suppress(OSError, pa.ArrowException):
+            self._open.close()
 
     def add(self, id: str, row: Row) -> bool:
         """Append a row under an id; True if it completes a batch."""
@@ -95,8 +97,9 @@ class Builder:
     def _to_file(self) -> None:
         if self._writer is None:
             # the file has no name: nobody else can read or truncate it, and nothing remains if the process is killed
-            self._file = tempfile.TemporaryFile(prefix="momus-")  # noqa: SIM115  closed by `_drop`
-            self._writer = pa.ipc.new_file(pa.PythonFile(self._file, "w"), SCHEMA)
+            file = tempfile.TemporaryFile(prefix="momus-")  # noqa: SIM115  closed with the others
+            self._file = self._open.enter_context(file)
+            self._writer = self._open.enter_context(pa.ipc.new_file(pa.PythonFile(self._file, "w"), SCHEMA))
         for batch in self._batches:
             self._writer.write_batch(batch)
         self._batches.clear()
@@ -109,24 +112,10 @@ class Builder:
         with _writing():
             self._to_file()
             self._writer.close()
-            self._writer = None
             assert self._file is not None
             self._file.flush()
             mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)  # outlives the file object
-            table = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(mapped))).read_all()
-        self._drop()
-        return table
-
-    def _drop(self) -> None:
-        """Close the temporary file, which deletes it once no table uses it."""
-        if self._writer is not None:
-            with suppress(OSError, pa.ArrowException):
-                self._writer.close()
-            self._writer = None
-        if self._file is not None:
-            with suppress(OSError):
-                self._file.close()
-            self._file = None
+            return pa.ipc.open_file(pa.BufferReader(pa.py_buffer(mapped))).read_all()
 
 
 def _ends(sizes: Iterable[int]) -> pa.Array:

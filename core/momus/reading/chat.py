@@ -1,4 +1,4 @@
-"""Chat messages as text: whose turns count, with reasoning and calls of tools set apart.
+"""Answers and prompts in what tools and servers write, and the turns of chats: whose count, and what is set apart.
 
 Messages are those of the OpenAI and Anthropic interfaces and of the logs that hold them: ``{"role": …, "content": …}``,
 where the content is a string or a list of blocks, and ``{"from": …, "value": …}`` (ShareGPT).
@@ -11,10 +11,176 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from momus.errors import UsageError
-from momus.reading.messages import Message, asked, plain_message, text_of
-from momus.reading.paths import look_up
-from momus.reading.templates import THOUGHT
+from momus.reading.messages import (
+    THOUGHT,
+    Message,
+    asked,
+    from_markup,
+    is_chat,
+    is_message,
+    plain_message,
+    role_of,
+    text_of,
+    whole_chat,
+)
+from momus.reading.paths import as_string, decoded, look_up, search
+
+Answer = str | list[Any]
+"""A text, the messages of a chat, or several of these."""
+
+BLOCKS = ("text", "type", "message_content", "toolUse", "functionCall", "reasoningContent")
+ANSWERS = (
+    "choices[*].[message || delta]",
+    "choices[*].text",
+    "output[?type=='message' || type=='reasoning' || type=='function_call']",
+    "candidates[*].[content]",
+    "generations[*][0].[message || @]",
+    "generations[*].[message || @]",
+    "output.message",
+    "output.choices[*].[message]",
+    "results[*].outputText",
+    "predictions[*].content",
+    *("body", "message", "messages", "generated_text", "generation", "completion"),
+    *("response", "answer", "content", "text", "output", "outputs", "result", "value"),
+)
+"""Where an answer may be within an object, likeliest first."""
+REPLIES = ANSWERS[:10]
+"""Those that only a reply of a server has."""
+PROMPTS = (
+    *("messages", "contents", "body", "input", "inputs", "prompt", "question", "query", "user_input", "instruction"),
+    *("inputText", "text", "content", "value", "message"),
+)
+"""Where a prompt may be within an object, likeliest first."""
+DEEPEST = 8
+
+
+def answer_in(value: object, depth: int = 0) -> Answer | None:
+    """The answer within a value: a text, the messages of a chat, or several of these; None if there is none.
+
+    >>> answer_in({"choices": [{"message": {"role": "assistant", "content": "Yes."}}]})
+    [{'role': 'assistant', 'content': 'Yes.'}]
+    >>> answer_in({"output": "Yes."}), answer_in('{"answer": "Yes."}'), answer_in({"score": 1})
+    ('Yes.', 'Yes.', None)
+    """
+    if depth > DEEPEST or value is None:
+        return None
+    if isinstance(value, str):
+        inner = decoded(value)
+        within = answer_in(inner, depth + 1) if inner is not None else None
+        if within is None or (isinstance(inner, list) and not is_chat(inner)):
+            # a list of one text, as tables hold it, is no answer that begins with a bracket
+            return inner[0] if isinstance(inner, list) and len(inner) == 1 and isinstance(inner[0], str) else value
+        return within
+    if isinstance(value, list):
+        return _answers_in(value, depth)
+    if not isinstance(value, Mapping):
+        return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if (path := _walked(value)) is not None:
+        return path
+    if is_message(value):
+        return [dict(value)]
+    answers = (answer_in(search(path, value), depth + 1) for path in ANSWERS)
+    return next((answer for answer in answers if answer is not None), None)
+
+
+def _answers_in(values: list[Any], depth: int) -> Answer | None:
+    if is_chat(values):
+        return values
+    if not values or all(isinstance(v, str) for v in values):
+        return values
+    if all(isinstance(v, Mapping) and any(name in v for name in BLOCKS) for v in values):
+        return [{"role": "assistant", "content": values}]
+    answers = [answer_in(v, depth + 1) for v in values]
+    if any(answer is None for answer in answers):
+        return None
+    return answers[0] if len(answers) == 1 else answers
+
+
+def _walked(value: Mapping[str, Any]) -> list[Message] | None:
+    """The messages of a chat that is kept as a tree, along its current branch; None for other objects."""
+    nodes, name = value.get("mapping"), value.get("current_node")
+    if not isinstance(nodes, Mapping) or not isinstance(name, str):
+        return None
+    branch: list[Message] = []
+    seen: set[str] = set()
+    while isinstance(name, str) and name not in seen and isinstance(node := nodes.get(name), Mapping):
+        seen.add(name)
+        if is_message(node.get("message")):
+            branch.append(node["message"])
+        name = node.get("parent")
+    return branch[::-1]
+
+
+def spoken(answer: Answer | None, within: bool = False) -> Answer | None:
+    r"""An answer with the chat markup in it taken apart, and what it thinks set apart, see `whole_chat`.
+
+    >>> spoken("<|im_start|>user\nWho?<|im_end|>\n<|im_start|>assistant\nNobody.<|im_end|>")
+    [{'role': 'user', 'content': 'Who?'}, {'role': 'assistant', 'content': 'Nobody.'}]
+    >>> spoken("Nobody."), spoken("<think>Hm.</think>Nobody.")
+    ('Nobody.', [{'role': 'assistant', 'content': '<think>Hm.</think>Nobody.'}])
+    """
+    if isinstance(answer, list) and not is_chat(answer):
+        return [spoken(item, within) for item in answer]
+    return whole_chat(answer, within) or answer if isinstance(answer, str) else answer
+
+
+def is_packed(value: object) -> bool:
+    """Whether a value is no text but a chat in a template, or what a server replied, also as JSON.
+
+    >>> is_packed('{"choices": [{"text": "Yes."}]}'), is_packed("Yes.</s>"), is_packed("Yes."), is_packed("</s>")
+    (True, True, False, False)
+    """
+    inner = decoded(value) if isinstance(value, str) else value
+    if isinstance(inner, Mapping) or is_chat(inner):
+        return answer_in(inner) is not None
+    chat = whole_chat(value, within=True) if isinstance(value, str) else None
+    return chat is not None and any(message["content"] for message in chat)
+
+
+def holds_answer(value: object) -> bool:
+    """Whether a value can only be a chat with an answer in it, or a reply of a server, also as JSON.
+
+    >>> holds_answer([{"role": "assistant", "content": "Yes."}]), holds_answer([{"role": "user", "content": "Who?"}])
+    (True, False)
+    """
+    inner = decoded(value) if isinstance(value, str) else value
+    messages = [inner] if is_message(inner) else inner
+    if is_chat(messages):
+        return any(role_of(message) == "assistant" for message in messages)
+    return isinstance(inner, Mapping) and any(answer_in(search(path, inner)) for path in REPLIES)
+
+
+def prompt_in(value: object, depth: int = 0) -> str | None:
+    """The name of a prompt: its text, or of a conversation with several turns a digest; None if there is none.
+
+    >>> prompt_in([{"role": "system", "content": "Be brief."}, {"role": "user", "content": " Who? "}])
+    'Who?'
+    >>> prompt_in({"messages": [{"role": "user", "content": "Who?"}]}), prompt_in("Who?"), prompt_in(7)
+    ('Who?', 'Who?', '7')
+    """
+    if value is None or depth > DEEPEST:
+        return None
+    if isinstance(value, str):
+        inner = decoded(value)
+        within = prompt_in(inner, depth + 1) if inner is not None else None
+        chat = from_markup(value) if within is None else None
+        if chat is not None:
+            within = asked(chat)
+        return " ".join(value.split()) if within is None else within
+    if is_chat(value):
+        return asked(value)
+    if isinstance(value, list):
+        if value and all(isinstance(v, Mapping) and any(n in v for n in BLOCKS) for v in value):
+            return asked([{"role": "user", "content": value}])
+        alone = len(value) == 1 and isinstance(value[0], list | str)
+        return prompt_in(value[0], depth + 1) if alone else as_string(value)
+    if not isinstance(value, Mapping):
+        return as_string(value)
+    if is_message(value):
+        return asked([value])
+    prompts = (prompt_in(search(path, value), depth + 1) for path in PROMPTS)
+    return next((prompt for prompt in prompts if prompt), as_string(value))
+
 
 TURNS = ("assistant", "last", "all", "reasoning", "tools")
 """What counts as the text of a chat: the assistant's turns, the last of them, all turns, or what is set apart."""
@@ -40,18 +206,6 @@ class Turn:
     apart: Sequence[tuple[str, str]] = ()
 
 
-def check_turns(turns: str) -> None:
-    """Check that this is one of `TURNS`.
-
-    Raises
-    ------
-    UsageError
-        It is not.
-    """
-    if turns not in TURNS:
-        raise UsageError(f"unknown turns {turns!r} of a chat", hint=f"use one of {', '.join(TURNS)}")
-
-
 def turns_of(messages: Sequence[Mapping[str, Any]]) -> list[Turn]:
     """The turns of a chat; the content of tools' messages is set apart.
 
@@ -72,7 +226,7 @@ def _turn(message: Mapping[str, Any]) -> Turn:
             apart.append((REASONING, message[name]))
             break
     calls = message.get("tool_calls")
-    apart += [(CALLS, _json(call)) for call in calls] if isinstance(calls, list) else []
+    apart += [(CALLS, as_string(call)) for call in calls] if isinstance(calls, list) else []
     text = "".join(texts)
     if role in APARTS:
         return Turn("assistant" if role == "function_call" else role, "", [(APARTS[role], text), *apart])
@@ -106,14 +260,10 @@ def _piece(block: Mapping[str, Any]) -> tuple[str, str]:
     if kind in ("text", "output_text", "input_text"):
         return "", text
     if kind in ("tool_use", "tool_call", "function_call", "toolUse", "functionCall"):
-        return CALLS, _json(block)
+        return CALLS, as_string(block)
     if kind in ("tool_result", "toolResult", "functionResponse", "function_call_output"):
-        return RESULTS, _json(block.get("content", block.get("output")))
+        return RESULTS, as_string(block.get("content", block.get("output")))
     return OTHER, kind
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
 
 
 def chosen(turns: Sequence[Turn], which: str) -> tuple[list[str], list[str | None], bool]:
@@ -153,20 +303,6 @@ def prompt_of(messages: Sequence[Message], which: str) -> str | None:
     return asked([message for message, role in zip(messages, roles, strict=True) if role == "user"])
 
 
-def kinds_apart(turns: Sequence[Turn]) -> set[str]:
-    """Kinds of content that are set apart somewhere in a chat."""
-    return {kind for turn in turns for kind, _ in turn.apart}
-
-
-def joined(messages: Sequence[Mapping[str, Any]]) -> str:
-    r"""All that is said in a chat, as one text.
-
-    >>> joined([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Who?"}])
-    'Be brief.\n\nWho?'
-    """
-    return "\n\n".join(turn.text for turn in turns_of(messages) if turn.text)
-
-
 def kept(turns: Sequence[Turn]) -> dict[str, str]:
     """The fields of `APART` that a chat has, with what they hold, what the user says (``prompt_text``), and its steps.
 
@@ -177,7 +313,7 @@ def kept(turns: Sequence[Turn]) -> dict[str, str]:
     held["prompt_text"] = [turn.text for turn in turns if turn.role == "user" and turn.text]
     fields = {name: "\n\n".join(texts) for name, texts in held.items() if texts}
     steps = steps_of(turns)
-    return {**fields, STEPS: _json(steps)} if steps else fields
+    return {**fields, STEPS: as_string(steps)} if steps else fields
 
 
 def steps_of(turns: Sequence[Turn]) -> list[str]:

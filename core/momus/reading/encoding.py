@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterator
 
 from momus.arguments import arg
-from momus.errors import ReadingError, UsageError
-from momus.reading.files import CHUNK, OpenedFile
+from momus.errors import UsageError
+from momus.reading.files import CHUNK, OpenedFile, Pieces
 from momus.reading.location import Location, Problem
 
 BOM = codecs.BOM_UTF8
@@ -68,15 +68,14 @@ def check_head(location: Location, head: bytes, encoding: str) -> None:
         raise location.error(
             f"not valid UTF-8 (byte 0, line 1): the file looks like {guess.upper()}",
             f"read it with {arg('encoding', guess)}",
-            0,
         )
     start = head[:8192]
-    if b"\0" in start and not _is_utf8(start):
-        raise location.error(
-            f"this is a binary file (byte {start.index(0)} is NUL), expected text",
-            "give a file of JSON Lines, Parquet or plain text",
-            0,
-        )
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)  # the last character may be incomplete
+    except UnicodeDecodeError:
+        if b"\0" in start:
+            fault = f"this is a binary file (byte {start.index(0)} is NUL), expected text"
+            raise location.error(fault, "give a file of JSON Lines, Parquet or plain text") from None
 
 
 def refuse_others(location: Location, head: bytes) -> None:
@@ -89,9 +88,9 @@ def refuse_others(location: Location, head: bytes) -> None:
     """
     for magic, (kind, hint) in MAGIC.items():
         if head.startswith(magic):
-            raise location.error(f"this is {kind}, expected text", hint, 0)
+            raise location.error(f"this is {kind}, expected text", hint)
     if head[257:262] == b"ustar":
-        raise location.error("this is a tar archive, expected text", "unpack it and give the folder", 0)
+        raise location.error("this is a tar archive, expected text", "unpack it and give the folder")
 
 
 def _wide_encoding(head: bytes) -> str | None:
@@ -108,15 +107,6 @@ def _wide_encoding(head: bytes) -> str | None:
     return None
 
 
-def _is_utf8(data: bytes) -> bool:
-    """Whether the data are UTF-8; the last character may be incomplete."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(data)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def lines(
     location: Location, file: OpenedFile, encoding: str, skip: bool = False
 ) -> Iterator[tuple[int, str | Problem]]:
@@ -124,17 +114,23 @@ def lines(
 
     With ``skip``, a line that is not UTF-8 or too long becomes a `Problem` instead of an error.
     """
-    if encoding != "utf-8":
-        yield from enumerate(_split_lines(location, chunks(location, file, encoding), skip), location.before + 1)
-        return
+    content = file.content
+    if encoding != "utf-8":  # in the bytes of a wide encoding, a line feed is more than one byte
+        pieces = (piece.encode("utf-8", "replace") for piece in chunks(location, file, encoding))
+        content = io.BufferedReader(Pieces(pieces), CHUNK)
     offset, number = 0 if location.part is None else location.part.start, location.before
     longest = location.limits.document + 2  # with the line end
-    while raw := file.content.readline(longest):
+    while raw := content.readline(longest):
         number += 1
         if len(raw) == longest and not raw.endswith(b"\n"):
             if not skip:
-                raise _long_line(location, number)
-            while rest := file.content.readline(CHUNK):
+                raise location.too_long(
+                    "the line",
+                    number,
+                    f"is this a file of lines? If it is, allow more with {arg('limits')}, or keep such lines as "
+                    f"counted exclusions with {arg('skip_bad_lines', True)}",
+                )
+            while rest := content.readline(CHUNK):
                 offset += len(rest)
                 if rest.endswith(b"\n"):
                     break
@@ -153,33 +149,6 @@ def lines(
         offset += len(raw)
 
 
-def _long_line(location: Location, number: int) -> ReadingError:
-    return location.too_long(
-        "the line",
-        number,
-        f"is this a file of lines? If it is, allow more with {arg('limits')}, or keep such lines as counted exclusions "
-        f"with {arg('skip_bad_lines', True)}",
-    )
-
-
-def _split_lines(location: Location, pieces: Iterator[str], skip: bool) -> Iterator[str | Problem]:
-    """Split decoded text into lines (in the bytes of a wide encoding, a line feed is more than one byte)."""
-    rest: list[str] = []
-    length = number = 0
-    for piece in pieces:
-        for line in io.StringIO(piece, newline="\n"):
-            length += len(line)
-            if length <= location.limits.document:
-                rest.append(line)
-            elif not skip:
-                raise _long_line(location, number + 1)
-            if line.endswith("\n"):
-                yield "".join(rest) if length <= location.limits.document else Problem("too long")
-                rest, length, number = [], 0, number + 1
-    if length:
-        yield "".join(rest) if length <= location.limits.document else Problem("too long")
-
-
 def chunks(location: Location, file: OpenedFile, encoding: str) -> Iterator[str]:
     """Yield the decoded text without the byte order mark, at most 128 KiB of bytes at a time."""
     decoder = codecs.getincrementaldecoder(encoding)()
@@ -195,9 +164,7 @@ def chunks(location: Location, file: OpenedFile, encoding: str) -> Iterator[str]
                 line += error.object[: error.start].count(b"\n")
                 raise _decoding_error(location, error, offset - pending + error.start, line, encoding) from None
             raise location.error(
-                f"not valid {encoding.upper()} ({error})",
-                f"use {arg('encoding', f'{encoding}-le')} or {encoding}-be",
-                0,
+                f"not valid {encoding.upper()} ({error})", f"use {arg('encoding', f'{encoding}-le')} or {encoding}-be"
             ) from None
         if first and text:
             text, first = text.removeprefix("\ufeff"), False
@@ -215,17 +182,15 @@ def _decoding_error(
     byte = error.object[error.start] if error.start < len(error.object) else 0
     fault = f"not valid {encoding.upper()} at byte {offset:,} (0x{byte:02x}), line {line:,}"
     if encoding != "utf-8":
-        return location.error(fault, f"give the right one with {arg('encoding')}, for example utf-8", 0)
+        return location.error(fault, f"give the right one with {arg('encoding')}, for example utf-8")
     if error.reason == "unexpected end of data" and error.end == len(error.object) and byte >= 0xC2:
-        return location.error(
-            f"{fault}: the file ends within a character", "the file may be cut off: fetch it again", 0
-        )
+        return location.error(f"{fault}: the file ends within a character", "the file may be cut off: fetch it again")
     # Latin-1 has control characters at 0x80–0x9F, where Windows-1252 has quotation marks and dashes
     window = error.object[max(0, error.start - 2048) : error.start + 2048]
     guess = "cp1252" if any(0x80 <= b <= 0x9F for b in window) else "latin-1"
     name = "Windows-1252" if guess == "cp1252" else "Latin-1"
     skip = f", or keep such lines as counted exclusions with {arg('skip_bad_lines', True)}" if skippable else ""
-    return location.error(f"{fault}: the file may be in {name}", f"read it with {arg('encoding', guess)}{skip}", 0)
+    return location.error(f"{fault}: the file may be in {name}", f"read it with {arg('encoding', guess)}{skip}")
 
 
 def whole(location: Location, file: OpenedFile, encoding: str) -> Iterator[tuple[int, object]]:

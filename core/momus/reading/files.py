@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import pyarrow as pa
 
 from momus.limits import size_text
-from momus.reading.location import Location, open_remote, trusted
+from momus.reading.location import Location, open_remote, trusted, worded
 
 if TYPE_CHECKING:
     import zstandard
@@ -31,6 +31,8 @@ HEAD = 1 << 20
 CHUNK = 1 << 17
 STREAMS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 """Paths that a shell gives for a stream on purpose, as in ``momus compare -r <(zcat a.gz)``."""
+KINDS = {stat.S_ISFIFO: "a named pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a disk"}
+"""What a path is if it is neither a file nor a folder."""
 # the bytes that a compressed file starts with, by format and extension; "BZh9" alone could begin a text
 COMPRESSIONS = {
     ("gzip", ".gz"): re.compile(rb"\x1f\x8b"),
@@ -53,45 +55,43 @@ class _Stream(io.RawIOBase):
         return True
 
 
-class ZstdReader(_Stream):
-    """Decompresses consecutive Zstandard frames.
+class Pieces(_Stream):
+    """The bytes that an iterator gives piece by piece."""
 
-    Raises
-    ------
-    EOFError
-        The data end within a frame (the reader of ``zstandard`` itself would stop without an error).
-    DamagedError
-        The data are damaged.
-    """
-
-    def __init__(self, raw: BinaryIO) -> None:
-        import zstandard  # a machine whose texts are packed otherwise does without it
-
-        self._raw, self._fault = raw, zstandard.ZstdError
-        self._decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 31)
-        self._frame: zstandard.ZstdDecompressionObj | None = None
-        self._rest = b""
-        self._ready = memoryview(b"")
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._ready = pieces, memoryview(b"")
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         """Read the next bytes into the buffer and return their number, 0 at the end."""
-        while not self._ready:
-            data = self._rest or self._raw.read(CHUNK)
-            if not data:
-                if self._frame is not None:
-                    raise EOFError("incomplete Zstandard frame")
-                return 0
-            self._frame = self._frame or self._decompressor.decompressobj()
-            try:
-                self._ready, self._rest = memoryview(self._frame.decompress(data)), b""
-            except self._fault as error:
-                raise DamagedError(error) from None
-            if self._frame.eof:
-                self._rest, self._frame = self._frame.unused_data, None
+        while not self._ready and (piece := next(self._pieces, None)) is not None:
+            self._ready = memoryview(piece)
         target = memoryview(buffer)
         count = min(len(target), len(self._ready))
         target[:count], self._ready = self._ready[:count], self._ready[count:]
         return count
+
+
+def _unpacked(raw: BinaryIO, decompressor: zstandard.ZstdDecompressor, fault: type[Exception]) -> Iterator[bytes]:
+    """Decompress consecutive Zstandard frames; the reader of ``zstandard`` itself stops without an error if one is cut.
+
+    Raises
+    ------
+    EOFError
+        The data end within a frame.
+    DamagedError
+        The data are damaged.
+    """
+    frame, rest = None, b""
+    while data := rest or raw.read(CHUNK):
+        frame = frame or decompressor.decompressobj()
+        try:
+            piece = frame.decompress(data)
+        except fault as error:
+            raise DamagedError(error) from None
+        frame, rest = (None, frame.unused_data) if frame.eof else (frame, b"")
+        yield piece
+    if frame is not None:
+        raise EOFError("incomplete Zstandard frame")
 
 
 class _Bounded(_Stream):
@@ -113,12 +113,15 @@ class _Bounded(_Stream):
             raise
         self._size += filled
         limits = self._location.limits
+        if self._location.url is not None and self._size > limits.file:
+            held = f"the remote file holds more than {size_text(limits.file)}"
+            raise self._location.error(held, trusted("file=1TB"))
         if self._packed is not None and self._size > limits.free and filled:
             if self._size > limits.ratio * max(packed := self._packed.tell(), 1):
                 fault = f"{size_text(packed)} of the compressed file hold more than {size_text(self._size)}"
                 raise self._location.too_packed(fault, "ratio=2000")
             if self._size > limits.file:
-                raise self._location.error(f"the file holds more than {size_text(limits.file)}", trusted("file=1TB"), 0)
+                raise self._location.error(f"the file holds more than {size_text(limits.file)}", trusted("file=1TB"))
         return filled
 
 
@@ -194,11 +197,12 @@ def _open_raw(location: Location) -> io.BufferedReader:
     if location.path is None:
         return io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer))
     file: io.BufferedReader = io.BufferedReader(io.FileIO(location.path, "rb", opener=_opened))
-    kind = _special(os.fstat(file.fileno()).st_mode)
+    mode = os.fstat(file.fileno()).st_mode
+    kind = next((name for test, name in KINDS.items() if test(mode)), "")
     if kind and not str(location.path).startswith(STREAMS):
         file.close()
         raise location.error(
-            f"this is {kind}, expected a file", "to read a stream, pass it on standard input and give - as the path", 0
+            f"this is {kind}, expected a file", "to read a stream, pass it on standard input and give - as the path"
         )
     return file
 
@@ -213,12 +217,6 @@ def _opened(path: str, flags: int) -> int:
     return file
 
 
-def _special(mode: int) -> str:
-    """What a path is if it is neither a file nor a folder."""
-    kinds = {stat.S_ISFIFO: "a named pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a disk"}
-    return next((name for test, name in kinds.items() if test(mode)), "")
-
-
 def _decompress(location: Location, raw: io.BufferedReader) -> tuple[io.BufferedIOBase, BinaryIO | None]:
     """The content of a file, and what counts its bytes if it is compressed."""
     start = raw.peek(LONGEST_MAGIC)[:LONGEST_MAGIC]
@@ -229,12 +227,11 @@ def _decompress(location: Location, raw: io.BufferedReader) -> tuple[io.Buffered
                 return _decompressor(name, counted), counted
             except ModuleNotFoundError as error:
                 fault = f"this is a {name} file, and the module {error.name!r} that reads it is not installed"
-                raise location.error(fault, f"pip install {error.name}, or decompress the file first", 0) from None
+                raise location.error(fault, f"pip install {error.name}, or decompress the file first") from None
         if start and location.name is not None and location.name.suffix.lower() == suffix:
             raise location.error(
                 f"the name ends in {suffix}, but this is not a {name} file (it starts with {start[:4]!r})",
                 hint=f"remove {suffix} from the name if the file is not compressed, otherwise fetch it again",
-                position=0,
             )
     return raw, None
 
@@ -244,7 +241,10 @@ def _decompressor(name: str, packed: BinaryIO) -> io.BufferedIOBase:
     if name == "gzip":
         return gzip.GzipFile(fileobj=packed)
     if name == "Zstandard":
-        return io.BufferedReader(ZstdReader(packed), CHUNK)
+        import zstandard  # a machine whose texts are packed otherwise does without it
+
+        decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 31)
+        return io.BufferedReader(Pieces(_unpacked(packed, decompressor, zstandard.ZstdError)), CHUNK)
     return cast(io.BufferedIOBase, bz2.BZ2File(packed) if name == "bzip2" else lzma.LZMAFile(packed))
 
 
@@ -253,7 +253,6 @@ DAMAGED = (gzip.BadGzipFile, zlib.error, lzma.LZMAError, DamagedError)
 FAULTS = {
     PermissionError: ("permission denied: the file exists but is not readable", "ask its owner, or use chmod"),
     IsADirectoryError: ("this is a folder, expected a file", "give a file in it"),
-    UnicodeDecodeError: ("a column name is not valid UTF-8; the file is damaged", "fetch or write the file again"),
 }
 """What errors of these types say of a file, and the way out."""
 
@@ -268,17 +267,24 @@ def guarded(location: Location) -> Iterator[None]:
         cut_off = f"the compressed file is cut off{where or ' at its beginning'}"
         fault = cut_off if isinstance(error, EOFError) else f"the compressed data are damaged{where} ({error})"
         hint = "fetch or write the file again; `gzip -t`, `zstd -t`, `bzip2 -t` or `xz -t` tests it"
-        raise location.error(fault, hint, 0) from None
-    except FileNotFoundError:
-        raise location.error("no such file or folder", _similar_names(location), 0) from None
-    except (PermissionError, IsADirectoryError, UnicodeDecodeError) as error:
-        raise location.error(*FAULTS[type(error)], 0) from None
+        raise location.error(fault, hint) from None
     except pa.ArrowException as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise location.error(f"Arrow cannot read the file ({reason})", "fetch or write the file again", 0) from None
-    except OSError as error:
+        raise location.error(f"Arrow cannot read the file ({reason})", "fetch or write the file again") from None
+    except UnicodeDecodeError:
+        fault = "a column name is not valid UTF-8; the file is damaged"
+        raise location.error(fault, "fetch or write the file again") from None
+    except Exception as error:
+        if location.url is not None:
+            raise worded(location, error) from None
+        if isinstance(error, FileNotFoundError):
+            raise location.error("no such file or folder", _similar_names(location)) from None
+        if not isinstance(error, OSError):
+            raise
+        if type(error) in FAULTS:
+            raise location.error(*FAULTS[type(error)]) from None
         reason = error.strerror or (str(error).splitlines() or [type(error).__name__])[0]
-        raise location.error(f"the file cannot be read ({reason})", "check the disk and the path", 0) from None
+        raise location.error(f"the file cannot be read ({reason})", "check the disk and the path") from None
 
 
 def _similar_names(location: Location) -> str:

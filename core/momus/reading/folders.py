@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import Counter
@@ -16,8 +15,9 @@ from momus.arguments import arg
 from momus.errors import UsageError
 from momus.reading.location import Location, base_of, list_remote, shorten
 from momus.reading.markup import SUFFIXES as MARKUP
-from momus.reading.sniffing import PACKED, SUFFIXES, TEXTUAL, split_name
+from momus.reading.streams import PACKED, SUFFIXES, TEXTUAL, split_name
 from momus.redact import redacted
+from momus.schema import parse_json
 from momus.text.documents import LeftOut
 
 ASIDE = ("readme", "license", "licence", "copying", "notice")
@@ -71,20 +71,19 @@ def listing_of(top: Location) -> Listing | None:
     ReadingError
         A folder cannot be listed, or holds a link to a folder.
     """
+    place, pattern = top.url or str(top.path), has_magic(top.url or str(top.path))
+    paths: Sequence[PurePath] | None = None
     if top.url is not None:
-        remote = list_remote(top)
-        return None if remote is None else Listing(top, base_of(top.url), _shown(remote), has_magic(top.url))
-    if top.path is not None and top.path.is_dir():
-        return Listing(top, f"{top.path.as_posix().rstrip('/')}/", _shown(_walk(top, top.path)), False)
-    if top.path is None or top.path.exists() or not has_magic(str(top.path)):
+        paths = list_remote(top)
+    elif top.path is not None and top.path.is_dir():
+        paths, pattern = _walk(top, top.path), False
+    elif top.path is not None and pattern and not top.path.exists():
+        names = [Path(name) for name in glob(place, recursive=True)]
+        paths = sorted(path.relative_to(base_of(place)) for path in names if path.is_file())
+    if paths is None:
         return None
-    base = base_of(top.path.as_posix())
-    names = [Path(name) for name in glob(str(top.path), recursive=True)]
-    return Listing(top, base, sorted(path.relative_to(base) for path in names if path.is_file()), True)
-
-
-def _shown(paths: Sequence[PurePath]) -> list[PurePath]:
-    return [path for path in paths if not any(folder.startswith(".") for folder in path.parts)]
+    shown = [path for path in paths if not any(name.startswith(".") for name in path.parts)]
+    return Listing(top, base_of(place) if pattern else f"{place.rstrip('/')}/", shown, pattern)
 
 
 def members(listing: Listing, fmt: str | None, include: Sequence[str] = ()) -> Listed:
@@ -105,64 +104,33 @@ def members(listing: Listing, fmt: str | None, include: Sequence[str] = ()) -> L
         raise top.error(
             "this is a remote folder that Hugging Face datasets saved",
             "name its files by a pattern that ends in *.arrow, or fetch the folder first",
-            0,
         )
     fmt = None if fmt == "folder" else fmt
     if listing.pattern:
-        name = top.url or str(top.path)
         # a pattern that ends in * means files that can be read; one that says more means just these
-        known = [path for path in paths if _readable(split_name(path)[1], "markup" if fmt == "markup" else None)]
-        chosen, left_out, settled = known if name.endswith("*") else list(paths), LeftOut(), fmt
-        if not chosen:
-            raise top.error("no file matches this pattern", "check the pattern, and put it in quotes", 0)
-    else:
-        chosen, left_out = _chosen(top, paths, fmt, include)
-        settled = fmt if fmt in (*TEXTUAL, "markup") else None  # where the format of the folder settles that of files
-        if fmt != "markup":
-            refuse_splits(top.label, chosen)
-    return Listed([(listing.place(path), settled) for path in chosen], left_out)
-
-
-def log_files(listing: Listing, patterns: Sequence[str]) -> Listed:
-    """List the logs of a folder that have names of one of these patterns.
-
-    Raises
-    ------
-    ReadingError
-        There is none.
-    """
-    top = listing.top
-    logs = [listing.place(path) for path in listing.paths if any(fnmatch(path.name, pattern) for pattern in patterns)]
-    if not logs:
-        raise top.error(f"no file in this folder is called {' or '.join(patterns)}", "name the log file itself", 0)
-    return Listed([(log, None) for log in logs])
-
-
-def _chosen(
-    top: Location, paths: Sequence[PurePath], fmt: str | None, include: Sequence[str]
-) -> tuple[list[PurePath], LeftOut]:
-    """The paths within a folder that are read, and what is left out.
-
-    Raises
-    ------
-    ReadingError
-        None is read.
-    """
-    files: list[PurePath] = []
+        if (top.url or str(top.path)).endswith("*"):
+            paths = [path for path in paths if _readable(split_name(path)[1], "markup" if fmt == "markup" else None)]
+        if not paths:
+            raise top.error("no file matches this pattern", "check the pattern, and put it in quotes")
+        return Listed([(listing.place(path), fmt) for path in paths])
     aside: list[str] = []
     others: Counter[str] = Counter()
+    chosen: list[PurePath] = []
     for path in paths:
-        relative = path.as_posix()
         stem, suffix = split_name(path)
         if not _readable(suffix, fmt):
             others[path.suffix or "no extension"] += 1
-        elif stem.lower() in ASIDE and not any(fnmatch(path.name, p) or fnmatch(relative, p) for p in include):
-            aside.append(relative)
+        elif stem.lower() in ASIDE and not any(fnmatch(path.name, p) or fnmatch(path.as_posix(), p) for p in include):
+            aside.append(path.as_posix())
         else:
-            files.append(path)
-    if not files:
+            chosen.append(path)
+    if not chosen:
         raise _nothing(top, fmt, aside, others)
-    return files, LeftOut(tuple(aside), dict(others.most_common()))
+    if fmt != "markup":
+        refuse_splits(top.label, chosen)
+    settled = fmt if fmt in (*TEXTUAL, "markup") else None  # where the format of the folder settles that of files
+    left_out = LeftOut(tuple(aside), dict(others.most_common()))
+    return Listed([(listing.place(path), settled) for path in chosen], left_out)
 
 
 def _nothing(top: Location, fmt: str | None, aside: Sequence[str], others: Counter[str]) -> Exception:
@@ -175,7 +143,7 @@ def _nothing(top: Location, fmt: str | None, aside: Sequence[str], others: Count
         known = MARKUP if fmt == "markup" else SUFFIXES
         hint = f"known extensions are {', '.join(known)}, also with {', '.join(PACKED)}"
     missing = f"no file of the format {fmt!r}" if fmt else "no file that can be read"
-    return top.error(f"{missing} in this folder; found {', '.join(counts) or 'no files'}", hint, 0)
+    return top.error(f"{missing} in this folder; found {', '.join(counts) or 'no files'}", hint)
 
 
 def _readable(suffix: str, fmt: str | None) -> bool:
@@ -200,7 +168,6 @@ def _walk(top: Location, folder: Path) -> list[Path]:
             raise top.error(
                 f"the subfolder {shorten(str(place / link))} is a link, which is not followed",
                 "replace it by a folder, or name the files by a pattern such as 'folder/*/*.jsonl'",
-                0,
             )
         paths += [place / name for name in files]
     return sorted(paths, key=lambda path: path.parts)
@@ -222,21 +189,19 @@ def datasets_files(location: Location, folder: Path) -> list[Path]:
         The folder holds several splits, or a file that it lists is missing.
     """
     if (folder / "dataset_dict.json").is_file():
-        splits = _json(location, folder / "dataset_dict.json").get("splits")
+        splits = _json(folder / "dataset_dict.json").get("splits")
         names = [str(s) for s in splits] if isinstance(splits, list) else []
         if len(names) == 1 and (folder / names[0]).is_dir() and PurePath(names[0]).name == names[0]:
             return datasets_files(location, folder / names[0])
         raise location.error(
             f"this folder holds the splits {', '.join(names)} of a Hugging Face DatasetDict, expected one",
             "give one of them: " + " or ".join(str(folder / name) for name in names),
-            0,
         )
-    state = _json(location, folder / "state.json") if (folder / "state.json").is_file() else {}
+    state = _json(folder / "state.json") if (folder / "state.json").is_file() else {}
     if state.get("_indices_data_files") or state.get("_indices_files"):
         raise location.error(
             "the rows were reordered or filtered but not rewritten (state.json lists index files)",
             "save it again with dataset.flatten_indices().save_to_disk(…)",
-            0,
         )
     listed = state.get("_data_files")
     if isinstance(listed, list) and listed:
@@ -246,15 +211,12 @@ def datasets_files(location: Location, folder: Path) -> list[Path]:
     missing = [f.name for f in files if not f.is_file()]
     if missing or not files:
         fault = f"{missing[0]} is missing" if missing else "there is no .arrow file"
-        raise location.error(f"this Hugging Face dataset is incomplete: {fault}", "save or fetch the folder again", 0)
+        raise location.error(f"this Hugging Face dataset is incomplete: {fault}", "save or fetch the folder again")
     return files
 
 
-def _json(location: Location, path: Path) -> dict[str, object]:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
-        raise location.error(f"{path.name} is not valid JSON", "save or fetch the folder again", 0) from None
+def _json(path: Path) -> dict[str, object]:
+    value = parse_json(path.read_bytes(), str(path), "save or fetch the folder again")
     return value if isinstance(value, dict) else {}
 
 

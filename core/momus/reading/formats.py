@@ -7,22 +7,21 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
 from momus.errors import PluginError
-from momus.reading.chat import prompt_of
-from momus.reading.messages import answer_in, asked, is_chat, is_message, prompt_in, said, spoken, unquoted
-from momus.reading.paths import MISSING, SPECIAL, as_string, look_up, names_in, search
+from momus.reading.chat import answer_in, prompt_in, prompt_of, spoken
+from momus.reading.messages import asked, is_chat, is_message, said
+from momus.reading.paths import MISSING, SPECIAL, as_string, look_up, names_in, search, unquoted
 
 MODELS = ("model", "model_name", "model_id", "generator")
 """Fields that say who wrote a text, where its format names no other."""
-NESTED = ("has", "sides")
-"""Keys of an entry whose values are several paths."""
+TEXTS = ("title", "records", "other")
+"""Keys of an entry whose values are no paths."""
 Paths = tuple[str, ...]
 Record = dict[str, Any]
 
@@ -87,27 +86,27 @@ class Format:
         PluginError
             The entry is not well formed.
         """
-        known = {f.name for f in fields(cls)} - {"name"}
-        texts = ("title", "records", "other")
-        unknown = sorted(entry.keys() - known)
-        if unknown or not isinstance(entry.get("title"), str) or not entry.get("has"):
-            fault = f"{unknown[0]!r} is no key of it" if unknown else "it has no title, or nothing to know it by"
-            raise PluginError(f"format {name!r}: {fault}", hint=f"the keys are {', '.join(sorted(known))}")
-        values: dict[str, Any] = {k: v if k in texts else _paths(v) for k, v in entry.items() if k not in NESTED}
-        sides = {side: _paths(paths) for side, paths in entry.get("sides", {}).items()}
-        return cls(name=name, has=tuple(_paths(condition) for condition in entry["has"]), sides=sides, **values)
+        values: dict[str, Any] = {k: v if k in TEXTS else _paths(v) for k, v in entry.items()}
+        try:
+            values["has"] = tuple(_paths(condition) for condition in entry["has"])
+            values["sides"] = {side: _paths(paths) for side, paths in entry.get("sides", {}).items()}
+            return cls(name=name, **values)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise PluginError(
+                f"format {name!r}: its keys do not fit ({error})", hint="see `momus.reading.formats`"
+            ) from None
 
     def fits(self, record: Mapping[str, object]) -> bool:
         """Whether a record has what the format is known by."""
-        return all(map(partial(_meets, record), self.has)) and self._lacks(record)
+        held = ((paths, value_at(record, paths)) for paths in self.has)
+        # the value of a condition must be true
+        meets = (v is not None and (v is not False or not SPECIAL.search("".join(paths))) for paths, v in held)
+        return all(meets) and not any(look_up(record, path) not in (MISSING, None) for path in self.lacks)
 
     @cached_property
     def signs(self) -> tuple[frozenset[str], ...]:
         """Of each condition, the names of fields of which a record must have one."""
         return tuple(frozenset(name for path in paths for name in names_in(path)) for paths in self.has)
-
-    def _lacks(self, record: Mapping[str, object]) -> bool:
-        return not any(look_up(record, path) not in (MISSING, None) for path in self.lacks)
 
     def counts(self, record: Mapping[str, object]) -> bool:
         """Whether a record is an answer."""
@@ -136,17 +135,13 @@ class Format:
         paths += [path for alternatives in (*self.sides.values(), *self.has) for path in alternatives]
         return frozenset(name for path in paths if path for name in names_in(path))
 
-    def alternatives(self) -> dict[str, Paths]:
-        """Other texts of a record than the answer, by the name that a user gives as the field."""
-        return {**self.sides, **({self.reference[0]: self.reference} if self.reference else {})}
-
     def record(
         self, record: Mapping[str, object], field: str | None = None, turns: str = "assistant", within: bool = False
     ) -> Record:
         """A record with its answer under ``text``, its prompt under ``prompt_id`` and its name under ``id``.
 
         With another ``field``, its text stays where it is, and the prompt is added. ``within`` says that answers hold
-        marks of a template, see `momus.reading.templates.whole_chat`.
+        marks of a template, see `momus.reading.messages.whole_chat`.
         """
         named = {name: value for name, value in record.items() if name != "prompt_id"}
         if (id := value_at(record, self.id)) is not None:
@@ -175,12 +170,6 @@ class Format:
             if value not in (MISSING, None) and not any(isinstance(v, Mapping | list) for v in values):
                 return path, list(map(as_string, values))
         return "", []
-
-
-def _meets(record: Mapping[str, object], paths: Paths) -> bool:
-    """Whether a record has a value at one of these paths; the value of a condition must be true."""
-    value = value_at(record, paths)
-    return value is not None and (value is not False or not SPECIAL.search("".join(paths)))
 
 
 def wrapped(record: object) -> object:
@@ -256,59 +245,3 @@ class Threads:
                 messages.append(message)
         users = [m for m in messages[::-1] if asked([m]) and m.get("role") in ("user", "prompter", "human")]
         return asked(users)
-
-
-@dataclass
-class Recognised:
-    """How the records of one text are read: by a format, with what its records are counted by.
-
-    Attributes
-    ----------
-    format
-        The format.
-    field
-        The field that holds the text; None: what the format says.
-    within
-        Whether texts hold chats in a template, marks of one, or replies of servers.
-    models
-        Number of answers of each model, where records say whose they are.
-    paths
-        Number of answers by the path that says it.
-    """
-
-    format: Format
-    field: str | None = None
-    turns: str = "assistant"
-    within: bool = False
-    models: Counter[str] = dataclasses.field(default_factory=Counter)
-    paths: Counter[str] = dataclasses.field(default_factory=Counter)
-
-    def records(
-        self, stream: Iterator[tuple[int, object, str | None]], left_out: Counter[str]
-    ) -> Iterator[tuple[int, object, str | None]]:
-        """The records of a stream as `Format.record` makes them; those that are no answers are counted."""
-        known = self.format
-        threads = Threads(known) if known.thread else None
-        shapes = self.within or self.field in known.sides or (self.field is None and bool(known.answer))
-        field = "text" if shapes else self.field
-        for number, value, _ in stream:
-            record = wrapped(value)
-            if not isinstance(record, Mapping):
-                yield number, value, field
-                continue
-            if threads is not None:
-                threads.add(record)
-            if not known.counts(record):
-                left_out[known.other] += 1
-                continue
-            shaped = known.record(record, self.field, self.turns, self.within)
-            if threads is not None:
-                prompt = threads.prompt()
-                shaped["prompt_id"] = prompt if prompt is not None else shaped.get("prompt_id")
-                if isinstance(shaped.get("text"), list) and not any(map(said, shaped["text"])):
-                    left_out[NO_TEXT] += 1
-                    continue
-            path, models = known.who(record)
-            self.paths.update([path] * bool(models))
-            self.models.update(models)
-            yield number, shaped, field

@@ -11,13 +11,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import pyarrow as pa
 
-from momus.errors import ReadingError, UsageError
+from momus.errors import UsageError
 from momus.reading.building import SPILL_BYTES, Builder
-from momus.reading.checking import check_documents, check_models
-from momus.reading.fields import LABELS, kind, needed_columns
+from momus.reading.checking import check
 from momus.reading.gathering import Rows
 from momus.reading.location import Location, Problem, shorten
 from momus.reading.options import ReadingOptions, names_of
+from momus.reading.paths import LABELS, kind
+from momus.reading.recognised import needed_columns
 from momus.text.corpus import Corpus
 from momus.text.documents import Document
 
@@ -96,20 +97,8 @@ def gathered(source: MemorySource, name: str, options: ReadingOptions) -> Corpus
         reading = Rows(builder, options)
         reading.take(location, _records(source, name, reading.field, reading.needed))
         if builder.rows:
-            check_models(reading, location)
-            _check(reading, location)
+            check(reading, location)
         return reading.corpus(name, name)
-
-
-def _check(reading: Rows, location: Location) -> None:
-    """Raise `ReadingError` if no record is a document; the hint says what to pass in Python."""
-    try:
-        check_documents(reading, location)
-    except ReadingError as error:
-        fields = reading.looked.with_text((*LABELS, reading.field or "text"))
-        chosen = " or ".join(f"ReadingOptions(field={shorten(f, 80)})" for f in fields[:3])
-        hint = f"choose the field that holds the text: reading={chosen}" if fields else ACCEPTED
-        raise ReadingError(error.message, hint) from None
 
 
 def _records(source: Any, name: str, field: str | None, keep: tuple[str, ...]) -> Iterator[object]:
@@ -128,7 +117,10 @@ def _records(source: Any, name: str, field: str | None, keep: tuple[str, ...]) -
     if isinstance(source, Mapping):
         return _column_records(source, name, field, keep)
     if _is_of_hub(source):
-        return _hub_records(source, field, keep)
+        data = source.with_format(None)
+        if source.column_names:
+            data = data.select_columns(needed_columns(list(source.column_names), field, keep))
+        return chain.from_iterable(_rows(list(b), list(b.values())) for b in data.iter(batch_size=BATCH_ROWS))
     if isinstance(source, pa.Array | pa.ChunkedArray):
         return map(_record, source.to_pylist())
     if (batches := _batches(source, field, keep)) is not None:
@@ -239,15 +231,6 @@ def _column_records(source: Mapping[Any, Any], name: str, field: str | None, kee
 def _is_of_hub(source: Any) -> bool:
     """Whether an object is a ``datasets.Dataset`` or ``datasets.IterableDataset``."""
     return hasattr(source, "with_format") and hasattr(source, "select_columns")
-
-
-def _hub_records(source: Any, field: str | None, keep: tuple[str, ...]) -> Iterator[object]:
-    """Records of a Hugging Face data set, of the needed columns only, in batches."""
-    data = source.with_format(None)
-    if source.column_names:
-        data = data.select_columns(needed_columns(list(source.column_names), field, keep))
-    batches = data.iter(batch_size=BATCH_ROWS)
-    return chain.from_iterable(_rows(list(batch), list(batch.values())) for batch in batches)
 
 
 def _batches(source: Any, field: str | None, keep: tuple[str, ...]) -> pa.RecordBatchReader | None:

@@ -6,9 +6,10 @@ import json
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, islice
+from typing import NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -17,21 +18,19 @@ import pyarrow.compute as pc
 from momus.arguments import arg
 from momus.errors import MomusError, ReadingError, UsageError
 from momus.limits import Limits
-from momus.reading import jsonfiles, tables
 from momus.reading.building import Builder
-from momus.reading.checking import markup_of, refuse_table, two_texts
-from momus.reading.encoding import by_line, by_paragraph, check_head, refuse_others, whole
-from momus.reading.fields import PARTS, FieldsSeen
+from momus.reading.checking import FieldsSeen, TwoTextsError
+from momus.reading.encoding import refuse_others
 from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file, open_lines
-from momus.reading.formats import Recognised
+from momus.reading.formats import Format, Threads, wrapped
 from momus.reading.location import Location, is_address, shorten
 from momus.reading.logs import Log, LogReader, qualified
-from momus.reading.markup import markup_record
+from momus.reading.messages import said
 from momus.reading.options import ReadingOptions
-from momus.reading.paths import Where, as_string
+from momus.reading.paths import PARTS, Where, as_string
 from momus.reading.recognised import PLAIN, SAMPLE, asked_by, packed, recognised
 from momus.reading.records import Row, Shaper, shortened
-from momus.reading.sniffing import TABULAR, TEXTUAL, file_format
+from momus.reading.streams import TEXTUAL, file_format, records_in
 from momus.redact import redacted, redacted_value
 from momus.text.corpus import Corpus
 from momus.text.documents import Answers, Origin
@@ -42,7 +41,9 @@ for standard input and pipes."""
 
 LONGEST = 1000
 """Characters of a value of a log's provenance, as JSON; longer ones are shortened."""
-Records = Iterator[tuple[int, object, str | None]]
+NO_TEXT = "they hold no text (calls of tools, reasoning)"
+Records = Iterator[tuple[int, object]]
+"""Positions and values of records."""
 
 
 class Rows:
@@ -61,7 +62,9 @@ class Rows:
         self.builder, self.field, self.items = builder, named["field"], items
         self.shaper = Shaper(options.keep, turns=options.turns, prompt=named["prompt"])
         self.where = None if named["where"] is None else Where(named["where"])
-        self.recognised: dict[str, Recognised] = {}  # how records are read, by the name of their format
+        self.formats: dict[str, tuple[Format, bool]] = {}  # how records are read, by name; whether chats are unpacked
+        self.models: Counter[str] = Counter()  # number of answers of each model, where records say whose they are
+        self.writers: dict[str, None] = {}  # the paths that say it
         self.abouts: list[Mapping[str, object]] = []  # what each log says about itself
         self.left_out: Counter[str] = Counter()  # rows of logs that are no documents, by reason
         self.encoding, self.skip, self.progress = options.encoding, options.skip_bad_lines, progress
@@ -85,13 +88,13 @@ class Rows:
         with guarded(location):
             size = size_of(location)
             if reader is not None:
-                self._add_all(location, self._log(location, reader, alone), size)
+                self._add_all(location, self._log(location, reader, alone), "text", size)
             else:
                 by_lines = location.part is not None and kind in ("jsonl", "lines")
                 with open_lines(location) if by_lines else open_file(location) as file:
                     if alone and not file.head:
-                        raise location.error("the file is empty", "give a file that holds documents", 0)
-                    self._add_all(location, self._records(location, file, kind), size)
+                        raise location.error("the file is empty", "give a file that holds documents")
+                    self._add_all(location, *self._records(location, file, kind), size)
             self.bytes_before += size or 0
         if self.progress is not None:
             self.progress(self.bytes_before, self.total)
@@ -109,10 +112,8 @@ class Rows:
             for position, record in log.records:
                 if self.looked.records < SAMPLE and isinstance(record, Mapping):
                     self.looked.add(record)
-                if self.where is None or self.where(record):
-                    yield position, qualified(record, log.task) if log.task and not alone else record, "text"
-                else:
-                    self._leave_out(self.where)
+                if self._meets(record):
+                    yield position, qualified(record, log.task) if log.task and not alone else record
         except (MomusError, OSError, EOFError, pa.ArrowException, *DAMAGED):
             raise
         except Exception as error:  # readers are plug-ins, and logs of other versions break them in any way
@@ -120,7 +121,6 @@ class Rows:
             raise location.error(
                 f"the reader {reader.name!r} cannot read this as {reader.title} ({reason})",
                 "the log may be of another version, damaged, or of another tool",
-                0,
             ) from error
         self.abouts.append(log.about)
         self.left_out.update(log.left_out)
@@ -138,23 +138,22 @@ class Rows:
     @property
     def read_as(self) -> str:
         """The formats that records were recognised by; empty without one."""
-        return ", ".join(r.format.title for r in self.recognised.values() if r.format.title)
+        return ", ".join(known.title for known, _ in self.formats.values() if known.title)
 
     def take(self, location: Location, records: Iterable[object]) -> None:
         """Add records that are in memory already."""
         self.limits = replace(self.limits, document=sys.maxsize)  # it is in memory, whatever its size
         self.starts.append((self.builder.rows, location))
-        numbered = ((n, value, self.field) for n, value in enumerate(records, 1))
-        self._add_all(location, self._told(location, numbered), None)
+        self._add_all(location, *self._told(location, enumerate(records, 1), self.field), None)
 
     @property
     def needed(self) -> tuple[str, ...]:
         """Paths that rows need beside the text and the labels."""
         return (*self.shaper.needed, *(self.where.names if self.where is not None else ()))
 
-    def _add_all(self, location: Location, records: Records, size: int | None) -> None:
-        """Add the rows of all records of a file of this size."""
-        for position, value, field in records:
+    def _add_all(self, location: Location, records: Records, field: str | None, size: int | None) -> None:
+        """Add the rows of all records of a file of this size, whose text is in a field."""
+        for position, value in records:
             location.position = position
             for row in self.shaper.rows(value, field):
                 if self.values is not None:
@@ -185,59 +184,33 @@ class Rows:
         prompt = row.prompt or (default_id if row.id is None else f"{default_id} {row.id}")
         return f"{id}#{row.answer}", replace(row, prompt=prompt)
 
-    def _records(self, location: Location, file: OpenedFile, kind: str | None) -> Records:
-        """Yield (position, value, field) from a file; ``kind`` is its format if that is settled."""
-        field = self.field
+    def _records(self, location: Location, file: OpenedFile, kind: str | None) -> tuple[Records, str | None]:
+        """The records of a file, and the field of their text; ``kind`` is its format if that is settled."""
         if kind is None:
             refuse_others(location, file.head)
             kind = file_format(location, file.head)
         if self.items is not None and kind != "json":
             raise UsageError(
-                f"two fields for {location.label}: {self.items!r} after # and {field!r}", hint="give one of them"
+                f"two fields for {location.label}: {self.items!r} after # and {self.field!r}", hint="give one of them"
             )
-        if kind in ("parquet", "arrow"):
-            location.unit = "row"
-            read = tables.parquet if kind == "parquet" else tables.arrow
-            rows = read(location, file, field, self.needed)
-            return self._told(location, ((n, value, field) for n, value in rows))
-        check_head(location, file.head, self.encoding)
-        if kind == "json":
-            records = jsonfiles.json_document(location, file, self.encoding, field, self.items)
-            return self._told(location, records)
-        if kind in TEXTUAL:
-            refuse_table(location, kind)
-        if kind in TABULAR:
-            pairs = tables.table_rows(location, file, self.encoding, self.skip, kind)
-        elif kind == "jsonl":
-            pairs = jsonfiles.json_lines(location, file, self.encoding, self.skip)
-        elif kind == "lines":
-            pairs = by_line(location, file, self.encoding, self.skip)
-        elif kind == "paragraphs":
-            pairs = by_paragraph(location, file, self.encoding)
-        elif kind == "markup":
-            markup = markup_of(location)
-            pairs = ((n, markup_record(str(text), markup)) for n, text in whole(location, file, self.encoding))
-        else:
-            pairs = whole(location, file, self.encoding)
-        if kind in (*TEXTUAL, "markup") and field is not None:
-            raise location.error(f"plain text has no field {field!r}", "omit the field", 0)
-        if kind in (*TEXTUAL, "markup"):
-            return ((n, value, field) for n, value in pairs)
-        return self._told(location, ((n, value, field) for n, value in pairs))
+        plain = kind in (*TEXTUAL, "markup")
+        read = records_in(location, file, kind, self.encoding, self.skip, self.field, self.needed, self.items)
+        if plain and self.field is not None:
+            raise location.error(f"plain text has no field {self.field!r}", "omit the field")
+        return read if plain else self._told(location, *read)
 
-    def _told(self, location: Location, records: Records) -> Records:
-        """The records that count, as their format has them, which the first of them tell."""
+    def _told(self, location: Location, records: Records, field: str | None) -> tuple[Records, str | None]:
+        """The records that count, as their format has them, which the first of them tell; and the field of the text."""
         if self.where is not None:
-            records = self._filtered(records, self.where)
+            records = filter(lambda record: self._meets(record[1]), records)
         first, rest = ahead(records, SAMPLE)
-        values = [value for _, value, _ in first]
+        values = [value for _, value in first]
         for value in values if not self.looked.records else ():
             if isinstance(value, Mapping):
                 self.looked.add(value)
         known = None if self.items is not None else recognised(values)
-        field = first[0][2] if first else self.field
         if known is not None and known.sides and field is None:
-            raise two_texts(location, known)
+            raise TwoTextsError(location, known)
         if field is not None and known is not None and not known.name and field.rpartition(".")[2] in PARTS:
             known = None  # works of several hands are one text where their parts are asked for
         if field is not None and known is None and self.shaper.prompt is None:
@@ -245,20 +218,43 @@ class Rows:
         paths = () if known is None else known.sides.get(field or "", known.answer if field is None else (field,))
         unpack = any(packed(values, path) for path in (paths or (field,)) if path is not None)
         if known is None and not unpack:
-            return rest
+            return rest, field
         known = known or PLAIN
-        shaped = self.recognised.setdefault(known.name, Recognised(known, field, self.shaper.turns, unpack))
-        return shaped.records(rest, self.left_out)
+        known, unpack = self.formats.setdefault(known.name, (known, unpack))  # the same in all files of a text
+        shapes = unpack or field in known.sides or (field is None and bool(known.answer))
+        return self._shaped(rest, known, field, unpack), "text" if shapes else field
 
-    def _filtered(self, records: Records, where: Where) -> Records:
-        for record in records:
-            if where(record[1]):
-                yield record
-            else:
-                self._leave_out(where)
+    def _shaped(self, records: Records, known: Format, field: str | None, within: bool) -> Records:
+        """The records that are answers, as their format shapes them."""
+        threads = Threads(known) if known.thread else None
+        for number, value in records:
+            record = wrapped(value)
+            if not isinstance(record, Mapping):
+                yield number, value
+                continue
+            if threads is not None:
+                threads.add(record)
+            if not known.counts(record):
+                self.left_out[known.other] += 1
+                continue
+            shaped = known.record(record, field, self.shaper.turns, within)
+            if threads is not None:
+                prompt = threads.prompt()
+                shaped["prompt_id"] = prompt if prompt is not None else shaped.get("prompt_id")
+                if isinstance(shaped.get("text"), list) and not any(map(said, shaped["text"])):
+                    self.left_out[NO_TEXT] += 1
+                    continue
+            path, models = known.who(record)
+            self.writers |= dict.fromkeys([path] * bool(models))
+            self.models.update(models)
+            yield number, shaped
 
-    def _leave_out(self, where: Where) -> None:
-        self.left_out[f"they do not meet {arg('where', where.text)}"] += 1
+    def _meets(self, record: object) -> bool:
+        """Whether a record meets the condition; those that do not are counted."""
+        if self.where is None or self.where(record):
+            return True
+        self.left_out[f"they do not meet {arg('where', self.where.text)}"] += 1
+        return False
 
     def corpus(self, name: str, source: str | None = None, reader: str | None = None) -> Corpus:
         """The corpus of all rows; of a whole source, with where these come from.
@@ -284,30 +280,27 @@ class Rows:
         duplicates = counts.filter(pc.greater(counts.field("counts"), 1))
         id = duplicates[0]["values"].as_py()
         rows = np.flatnonzero(pc.equal(table["id"], id).to_numpy())
-        first, second = (self._where(int(row)) for row in rows[:2])
+        places = [next(at for start, at in reversed(self.starts) if start <= row) for row in rows[:2]]
+        first, second = (at.where(self.positions[row]) for at, row in zip(places, rows, strict=False))
         more = f"; {len(duplicates) - 1:,} other ids also occur more than once" if len(duplicates) > 1 else ""
         return ReadingError(
             f"{second}: the id {id!r} is already used in {first}{more}",
             "give each document a unique id, or omit the ids to have them made from line numbers",
         )
 
-    def _where(self, row: int) -> str:
-        location = next(location for first, location in reversed(self.starts) if first <= row)
-        return location.where(self.positions[row])
 
-
-def ahead(records: Records, count: int) -> tuple[list[tuple[int, object, str | None]], Records]:
+def ahead(records: Records, count: int) -> tuple[list[tuple[int, object]], Records]:
     """The first records, and all of them; what reading ahead raises is raised once these were read."""
-    first: list[tuple[int, object, str | None]] = []
+    first: list[tuple[int, object]] = []
+    rest = records
     try:
         first.extend(islice(records, count))
     except Exception as error:  # whatever it is, it is said of the right record
-        return first, _and_then(first, error)
-    return first, chain(first, records)
+        rest = map(_raise, [error])
+    return first, chain(first, rest)
 
 
-def _and_then(first: Sequence[tuple[int, object, str | None]], error: Exception) -> Records:
-    yield from first
+def _raise(error: Exception) -> NoReturn:
     raise error
 
 

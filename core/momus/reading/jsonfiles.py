@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from momus.arguments import arg
 from momus.errors import ReadingError
 from momus.limits import size_text
 from momus.reading.encoding import chunks, lines
-from momus.reading.fields import ID_FIELDS, LABELS, PROMPT_FIELDS
 from momus.reading.files import CHUNK, OpenedFile
 from momus.reading.location import Location, Problem, shorten
-from momus.reading.paths import MISSING, look_up
+from momus.reading.paths import ID_FIELDS, LABELS, MISSING, PROMPT_FIELDS, look_up
 from momus.reading.recognised import records_within
 
+END = object()
 WHITE = re.compile(r"[ \t\r\n]*")
 
 
@@ -65,10 +66,10 @@ def _bad_line(location: Location, number: int, line: str, error: json.JSONDecode
 
 def json_document(
     location: Location, file: OpenedFile, encoding: str, field: str | None, items_field: str | None = None
-) -> Iterator[tuple[int, object, str | None]]:
-    """Yield (number, value, field that holds the text) from a list, a single object, or a sequence of values.
+) -> tuple[Iterator[tuple[int, object]], str | None]:
+    """Number and value of the items of a list, of what an object holds (`from_object`), or of a sequence of values.
 
-    A list is read item by item; positions count its items.
+    The field that holds their text comes with them. A list is read item by item.
 
     Raises
     ------
@@ -78,21 +79,12 @@ def json_document(
     location.unit = "item"
     reader = _Reader(location, chunks(location, file, encoding))
     if reader.next() == "[":
-        for number, value in enumerate(reader.items(), 1):
-            yield number, value, field
-        return
-    if not reader.next():
-        return
-    first = reader.value()
-    if not reader.next():
-        records, field = from_object(location, first, field, items_field)
-        yield from ((number, record, field) for number, record in enumerate(records, 1))
-        return
-    yield 1, first, field
-    number = 1
-    while reader.next():
-        number += 1
-        yield number, reader.value(), field
+        return enumerate(reader.items(), 1), field
+    first = [reader.value()] if reader.next() else []
+    if first and not reader.next():
+        records, field = from_object(location, first[0], field, items_field)
+        return enumerate(records, 1), field
+    return enumerate(chain(first, iter(reader.following, END)), 1), field
 
 
 class _Reader:
@@ -139,7 +131,12 @@ class _Reader:
                 value, end = self.decoder.raw_decode(self.text, self.at)
             except json.JSONDecodeError as error:
                 if _may_continue(error) and self.more():
-                    self.check_length()
+                    limits = self.location.limits
+                    most = limits.document if self.listed else limits.value
+                    if len(self.text) - self.at > most + CHUNK:
+                        whole = f"the JSON document (the most is {size_text(most)} as a whole)"
+                        what, number = ("the item", self.count) if self.listed else (whole, 0)
+                        raise self.location.too_long(what, number) from None
                     continue
                 raise self.error(error.msg, error.pos, _may_continue(error)) from None
             except RecursionError:
@@ -152,13 +149,9 @@ class _Reader:
             self.at = end
             return value
 
-    def check_length(self) -> None:
-        """Refuse a value that does not end within the limit."""
-        limits = self.location.limits
-        most = limits.document if self.listed else limits.value
-        if len(self.text) - self.at > most + CHUNK:
-            what = "the item" if self.listed else f"the JSON document (the most is {size_text(most)} as a whole)"
-            raise self.location.too_long(what, self.count if self.listed else 0)
+    def following(self) -> object:
+        """Parse the next of several values; `END` after the last."""
+        return self.value() if self.next() else END
 
     def items(self) -> Iterator[object]:
         """Parse the items of the list that starts here."""
@@ -225,7 +218,13 @@ def from_object(
     if not isinstance(value, Mapping):
         return [value], field
     if items_field is not None:
-        return _items(location, value, items_field), field
+        items = look_up(value, items_field)
+        if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
+            raise location.error(
+                f"{items_field!r} is not a list of objects, of which {arg('field')} could choose a field",
+                f"leave out {arg('field')}, or leave out #{items_field}",
+            )
+        return items, field
     if (field is None or look_up(value, field) is MISSING) and (listed := records_within(value)) is not None:
         return listed, field
     name = field or ("text" if "sections" not in value else "sections")
@@ -235,32 +234,16 @@ def from_object(
         objects = all(isinstance(item, Mapping) for item in items)
         return (items, None) if objects else (_rows(value, name, items), name)
     lists = {k: len(v) for k, v in value.items() if isinstance(v, list) and v and isinstance(v[0], (str, dict))}
-    if items is MISSING and lists and not (field is None and _has_text(value)):
+    # a string that is not its id, prompt or title makes the object one document
+    has_text = any(isinstance(v, str) for k, v in value.items() if k not in (*LABELS, "title"))
+    if items is MISSING and lists and not (field is None and has_text):
         choices = ", ".join(f"{k!r} ({n:,} items)" for k, n in lists.items())
         missing = f"no field {field!r}" if field else "no field 'text' or 'sections'"
         raise location.error(
             f"{missing}; the file is one JSON object with the lists {choices}",
             "choose one: " + " or ".join(f"{location.label}#{k}" for k in lists),
-            0,
         )
     return [value], field
-
-
-def _items(location: Location, value: Mapping[str, object], items_field: str) -> Sequence[object]:
-    """The objects of a list, of which a field holds the texts."""
-    items = look_up(value, items_field)
-    if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
-        raise location.error(
-            f"{items_field!r} is not a list of objects, of which {arg('field')} could choose a field",
-            f"leave out {arg('field')}, or leave out #{items_field}",
-            0,
-        )
-    return items
-
-
-def _has_text(value: Mapping[str, object]) -> bool:
-    """Whether the object looks like one document: a string that is not its id, prompt or title."""
-    return any(isinstance(v, str) for k, v in value.items() if k not in (*LABELS, "title"))
 
 
 def _rows(value: Mapping[str, object], name: str, items: list[object]) -> list[object]:

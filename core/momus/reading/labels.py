@@ -11,13 +11,11 @@ from pathlib import Path
 
 from momus.arguments import arg
 from momus.errors import UsageError
-from momus.reading import jsonfiles, tables
-from momus.reading.fields import ID_FIELDS
-from momus.reading.files import OpenedFile, guarded, open_file
+from momus.reading.files import guarded, open_file
 from momus.reading.location import Location, Problem
-from momus.reading.paths import as_string
+from momus.reading.paths import ID_FIELDS, as_string
 from momus.reading.records import Defect, id_of
-from momus.reading.sniffing import TABULAR, file_format
+from momus.reading.streams import TABULAR, file_format, records_in
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 
@@ -86,51 +84,50 @@ def label_file(path: str | os.PathLike[str]) -> LabelFile:
 
 @lru_cache(maxsize=16)
 def _read(path: str, changed: int, size: int) -> LabelFile:
-    location = Location(Path(path), path, "")
     rows: dict[tuple[str, str], dict[str, str]] = {}
     fields: dict[str, None] = {}
-    with guarded(location), open_file(location) as file:
-        for position, record in records_of(location, file):
-            key, labels = _labels(location, position, record)
-            if key in rows:
-                fault = f"a second record has the id {key[1]!r:.80}"
-                raise location.error(fault, "give each document one record", position)
-            rows[key] = labels
-            fields |= dict.fromkeys(labels)
-    if not rows:
-        raise location.error("the file holds no record", FORM, 0)
+    for where, id, record in identified(path, FORM):
+        if id is None:
+            raise where.error("the record has no id of a document", FORM, where.position)
+        corpus = record.get(CORPUS)
+        key = "" if corpus is None else as_string(corpus), id
+        if key in rows:
+            raise where.error(f"a second record has the id {id!r:.80}", "give each document one record", where.position)
+        others = {str(k): as_string(v) for k, v in record.items() if k not in (*ID_FIELDS, CORPUS) and v is not None}
+        rows[key] = others
+        fields |= dict.fromkeys(others)
     return LabelFile(path, tuple(fields), rows)
 
 
-def records_of(location: Location, file: OpenedFile) -> Iterator[tuple[int, object]]:
-    """Position and value of each record."""
-    kind = file_format(location, file.head)
-    if kind == "parquet":
-        location.unit = "row"
-        return tables.parquet(location, file, None, columns=())
-    if kind == "json":
-        return ((n, value) for n, value, _ in jsonfiles.json_document(location, file, "utf-8", None))
-    if kind in TABULAR:
-        return tables.table_rows(location, file, "utf-8", False, kind)
-    if kind == "jsonl":
-        return jsonfiles.json_lines(location, file, "utf-8", False)
-    raise location.error(f"a file of labels cannot be {kind}", "give JSON Lines, JSON, CSV, TSV or Parquet", 0)
+def identified(path: str, form: str) -> Iterator[tuple[Location, str | None, Mapping[str, object]]]:
+    """The records of a file (JSON Lines, JSON, CSV, TSV or Parquet): where each stands, the id of a document, and it.
 
+    Parameters
+    ----------
+    form
+        The hint of errors: what to write.
 
-def _labels(location: Location, position: int, record: object) -> tuple[tuple[str, str], dict[str, str]]:
-    """The text and the id that a record names, and its labels."""
-    if not isinstance(record, Mapping):
-        what = str(record) if isinstance(record, Problem) else "the record is no object"
-        raise location.error(what, FORM, position)
-    try:
-        id = id_of(record)
-    except Defect as defect:
-        raise location.error(str(defect), FORM, position) from None
-    if id is None:
-        raise location.error("the record has no id of a document", FORM, position)
-    corpus = record.get(CORPUS)
-    others = {str(k): as_string(v) for k, v in record.items() if k not in (*ID_FIELDS, CORPUS) and v is not None}
-    return ("" if corpus is None else as_string(corpus), id), others
+    Raises
+    ------
+    ReadingError
+        The file cannot be read, holds no record, or what is no record; or an id is neither a string nor a number.
+    """
+    location = Location(Path(path), path, "")
+    with guarded(location), open_file(location) as file:
+        kind = file_format(location, file.head)
+        if kind not in ("jsonl", "json", "parquet", *TABULAR):
+            raise location.error(f"a file of labels cannot be {kind}", "give JSON Lines, JSON, CSV, TSV or Parquet")
+        for position, record in records_in(location, file, kind)[0]:
+            location.position = position
+            if not isinstance(record, Mapping):
+                what = str(record) if isinstance(record, Problem) else "the record is no object"
+                raise location.error(what, form, position)
+            try:
+                yield location, id_of(record), record
+            except Defect as defect:
+                raise location.error(str(defect), form, position) from None
+    if not location.position:
+        raise location.error("the file holds no record", form)
 
 
 def name_and_path(item: str) -> tuple[str, str]:
@@ -161,16 +158,14 @@ def labelled(corpus: Corpus, labels: Iterable[str], text: str = "") -> Corpus:
     for item in labels:
         name, path = name_and_path(item)
         values = label_file(path).of(text or corpus.name, corpus.ids, name.removesuffix(GOLD))
-        corpus = corpus.with_field(name, _weighted(corpus, name, values) if name.endswith(GOLD) else values)
+        if name.endswith(GOLD):  # each true label with the number of labelled documents that it stands for
+            labels_of = [value is not None for value in corpus.field(name.removesuffix(GOLD))]
+            known = [truth is not None and has for truth, has in zip(values, labels_of, strict=True)]
+            weight = sum(labels_of) / max(sum(known), 1)
+            both = zip(values, known, strict=True)
+            values = [json.dumps({"label": truth, "weight": weight}) if is_known else None for truth, is_known in both]
+        corpus = corpus.with_field(name, values)
     return corpus
-
-
-def _weighted(corpus: Corpus, name: str, truth: Sequence[str | None]) -> list[str | None]:
-    """True labels, each with the number of labelled documents that it stands for."""
-    labelled = [value is not None for value in corpus.field(name.removesuffix(GOLD))]
-    known = [t is not None and has for t, has in zip(truth, labelled, strict=True)]
-    weight = sum(labelled) / max(sum(known), 1)
-    return [json.dumps({"label": t, "weight": weight}) if k else None for t, k in zip(truth, known, strict=True)]
 
 
 def check_labelled(corpora: Sequence[Corpus], labels: Iterable[str]) -> list[str]:

@@ -6,23 +6,19 @@ credentials are those that its file systems find in the environment, and they ar
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from glob import has_magic
 from pathlib import Path, PurePath, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from momus.arguments import arg
 from momus.errors import MissingExtraError, MomusError, ReadingError, UsageError
 from momus.limits import VARIABLE, Limits, size_text
 from momus.redact import redacted
 from momus.version import extra
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,7 @@ class Location:
     part
         What is read of a file of lines or of a Parquet file; None: all of it.
 
-    >>> Location(None, "docs.jsonl", "docs", position=3).where()
+    >>> Location(None, "docs.jsonl", "docs").where(3)
     'docs.jsonl, line 3'
     """
 
@@ -109,20 +105,19 @@ class Location:
         """
         return self.path if self.url is None else remote_name(self.url)
 
-    def where(self, position: int | None = None) -> str:
-        """Name the record at a position (default: the last one read)."""
-        number = self.position if position is None else position
-        return f"{self.label}, {self.unit} {number}" if number else self.label
+    def where(self, position: int) -> str:
+        """Name the record at a position; the file for 0."""
+        return f"{self.label}, {self.unit} {position}" if position else self.label
 
-    def error(self, message: str, hint: str = "", position: int | None = None) -> ReadingError:
-        """Make an error about the file (position 0) or one of its records (default: the last one read)."""
+    def error(self, message: str, hint: str = "", position: int = 0) -> ReadingError:
+        """Make an error about the file, or the record at a position."""
         return ReadingError(f"{self.where(position)}: {message}", hint)
 
     def changed(self) -> ReadingError:
         """Make the error for a file that was written to meanwhile."""
-        return self.error("the file was changed while it was read", "start the run again when it is whole", 0)
+        return self.error("the file was changed while it was read", "start the run again when it is whole")
 
-    def too_long(self, what: str, position: int | None = None, hint: str = "") -> ReadingError:
+    def too_long(self, what: str, position: int = 0, hint: str = "") -> ReadingError:
         """Make the error for a document that is larger than the limit."""
         limit = size_text(self.limits.document)
         return self.error(
@@ -133,7 +128,7 @@ class Location:
 
     def too_packed(self, fault: str, setting: str) -> ReadingError:
         """Make the error for data that grow more than the limit; the hint names a setting that lets them pass."""
-        return self.error(f"{fault}; expected at most {self.limits.ratio} times as much", trusted(setting), 0)
+        return self.error(f"{fault}; expected at most {self.limits.ratio} times as much", trusted(setting))
 
 
 def remote_name(url: str) -> PurePosixPath:
@@ -153,6 +148,14 @@ def trusted(setting: str) -> str:
     'if the file is to be trusted, set the variable MOMUS_LIMITS to file=1TB, say'
     """
     return f"if the file is to be trusted, set the variable {VARIABLE} to {setting}, say"
+
+
+class NoDocumentsError(ReadingError):
+    """A file holds no documents, as a log does whose reader is not named: what the file is called, and a record."""
+
+    def __init__(self, message: str, hint: str, name: str = "", record: object = None) -> None:
+        super().__init__(message, hint)
+        self.name, self.record = name, record
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +178,12 @@ ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 WEB = ("http", "https")
 DENIED = ("Credential", "401", "403", "Forbidden", "Unauthorized")
 """Words of errors of transports that let nobody in."""
+CREDENTIALS = {
+    "hf": "set HF_TOKEN to a token that may read it",
+    "s3": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
+    "gs": "set GOOGLE_APPLICATION_CREDENTIALS to a key file",
+}
+"""Where transports look for credentials."""
 
 
 def is_address(path: str) -> bool:
@@ -186,50 +195,8 @@ def is_address(path: str) -> bool:
     return ADDRESS.match(path) is not None
 
 
-class RemoteFile(io.RawIOBase):
-    """The bytes of a remote file; errors of any transport become a `ReadingError`, and too many bytes end it."""
-
-    def __init__(self, location: Location, stream: Any) -> None:
-        self._location, self._stream, self._count = location, stream, 0
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def seekable(self) -> bool:
-        """Whether the server sends any part of the file that is asked for."""
-        return bool(self._stream.seekable())
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        """Read the next bytes into the buffer and return their number, 0 at the end."""
-        target = memoryview(buffer)
-        with worded(self._location):
-            data = self._stream.read(len(target))
-        self._count += len(data)
-        limit = self._location.limits.file
-        if self._count > limit:
-            raise self._location.error(f"the remote file holds more than {size_text(limit)}", trusted("file=1TB"), 0)
-        target[: len(data)] = data
-        return len(data)
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to a position, and return it."""
-        with worded(self._location):
-            return int(self._stream.seek(offset, whence))
-
-    def tell(self) -> int:
-        """Return the position; without one, the number of bytes that were read."""
-        return int(self._stream.tell()) if self.seekable() else self._count
-
-    def close(self) -> None:
-        """Close the connection."""
-        if not self.closed:
-            self._stream.close()
-        super().close()
-
-
-def open_remote(location: Location) -> RemoteFile:
-    """Open the file at the address of a location.
+def open_remote(location: Location) -> Any:
+    """Open the file at the address of a location, as a raw stream; whoever reads it words its errors (`worded`).
 
     Raises
     ------
@@ -244,7 +211,7 @@ def open_remote(location: Location) -> RemoteFile:
         stream = system.open(path, "rb")  # `fsspec.open` would expand the ? of a query as a pattern
     size = getattr(stream, "size", None)
     location.size = size if isinstance(size, int) else None
-    return RemoteFile(location, stream)
+    return stream
 
 
 def list_remote(top: Location) -> list[PurePosixPath] | None:
@@ -280,55 +247,34 @@ def _reached(location: Location) -> Iterator[tuple[Any, str]]:
     """The file system of an address, and the path within it."""
     if "::" in (location.url or ""):  # the members of archives would be decompressed without limits
         raise UsageError(f"{location.label}: this is a chain of addresses", hint="unpack the archive, and give a file")
-    with worded(location):
+    try:
         from fsspec.core import url_to_fs
 
         yield url_to_fs(location.url)
-
-
-@contextmanager
-def worded(location: Location) -> Iterator[None]:
-    """Turn whatever a transport raises into a `MomusError` about the address, without secrets."""
-    scheme = (location.url or "").partition("://")[0]
-    try:
-        yield
-    except MomusError:
-        raise
-    except ImportError as error:
-        package = (error.name or "").partition(".")[0] or str(error)
-        raise MissingExtraError(
-            f"{location.label}: addresses that begin with {scheme}:// need a package that is not installed ({package})",
-            extra("remote"),
-        ) from None
     except Exception as error:  # each transport has errors of its kind
-        if isinstance(error, ValueError) and "Protocol not known" in str(error):
-            raise UsageError(
-                f"{location.label}: {scheme}:// is no kind of address that can be read",
-                hint="use https://, s3://, gs://, hf://datasets/OWNER/NAME, or a path",
-            ) from None
-        status = getattr(error.__cause__, "status", None)  # of the web, where any answer but 200 is a missing file
-        reason = (str(error).splitlines() or [""])[0].strip()
-        fault = redacted(f"{type(error).__name__}: {reason}"[:300]) if status is None else f"status {status}"
-        if isinstance(error, PermissionError) or any(word in fault for word in DENIED):
-            raise location.error(f"access is denied ({fault})", _credentials(scheme), 0) from None
-        if "404" in fault or (isinstance(error, FileNotFoundError) and status is None):
-            raise location.error("there is no such file or folder at this address", "check the address", 0) from None
-        hint = "check the address and the connection, and try again"
-        raise location.error(f"the file cannot be fetched ({fault})", hint, 0) from None
+        raise worded(location, error) from None
 
 
-def _credentials(scheme: str) -> str:
-    """Where the transport looks for credentials."""
-    known = {
-        "hf": "set HF_TOKEN to a token that may read it",
-        "s3": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
-        "gs": "set GOOGLE_APPLICATION_CREDENTIALS to a key file",
-    }
-    return known.get(scheme, "give an address that may be read, or fetch the file yourself")
-
-
-def exists(location: Location) -> bool:
-    """Whether there is a file at an address; False also where the server does not say."""
-    with suppress(MomusError), _reached(location) as (system, path):
-        return bool(system.isfile(path))
-    return False
+def worded(location: Location, error: Exception) -> MomusError:
+    """Whatever a transport raises as an error about the address, without secrets."""
+    scheme = (location.url or "").partition("://")[0]
+    if isinstance(error, MomusError):
+        return error
+    if isinstance(error, ImportError):
+        package = (error.name or "").partition(".")[0] or str(error)
+        fault = f"addresses that begin with {scheme}:// need a package that is not installed ({package})"
+        return MissingExtraError(f"{location.label}: {fault}", extra("remote"))
+    if isinstance(error, ValueError) and "Protocol not known" in str(error):
+        return UsageError(
+            f"{location.label}: {scheme}:// is no kind of address that can be read",
+            hint="use https://, s3://, gs://, hf://datasets/OWNER/NAME, or a path",
+        )
+    status = getattr(error.__cause__, "status", None)  # of the web, where any answer but 200 is a missing file
+    reason = (str(error).splitlines() or [""])[0].strip()
+    fault = redacted(f"{type(error).__name__}: {reason}"[:300]) if status is None else f"status {status}"
+    if isinstance(error, PermissionError) or any(word in fault for word in DENIED):
+        return location.error(f"access is denied ({fault})", CREDENTIALS.get(scheme, "fetch the file yourself"))
+    if "404" in fault or (isinstance(error, FileNotFoundError) and status is None):
+        return location.error("there is no such file or folder at this address", "check the address")
+    hint = "check the address and the connection, and try again"
+    return location.error(f"the file cannot be fetched ({fault})", hint)

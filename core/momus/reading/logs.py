@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import ClassVar
@@ -23,10 +23,10 @@ from momus.errors import MomusError, PluginError, ReadingError
 from momus.limits import size_text
 from momus.outputs import open_temporary, replacing
 from momus.plugins import READERS, load_plugin, registered
-from momus.reading import jsonfiles, tables
-from momus.reading.encoding import check_head
 from momus.reading.files import guarded, open_file
-from momus.reading.location import Location, exists, shorten
+from momus.reading.location import Location, shorten
+from momus.reading.streams import records_in
+from momus.reading.tables import parquet
 
 __all__ = ["Log", "LogReader", "LogRecords"]
 
@@ -107,14 +107,14 @@ class Log:
     def json_lines(self) -> Iterator[tuple[int, object]]:
         """Yield (line number, value or `Problem`) of JSON Lines."""
         with open_file(self.location) as file:
-            check_head(self.location, file.head, self._encoding)
-            yield from jsonfiles.json_lines(self.location, file, self._encoding, self._skip)
+            yield from records_in(self.location, file, "jsonl", self._encoding, self._skip)[0]
 
     def rows(self, columns: Sequence[str] = ()) -> Iterator[tuple[int, object]]:
         """Yield (row number, record) of a Parquet file, of those of these columns that it has (default: all)."""
-        self.location.unit = "row"
         with open_file(self.location) as file:
-            yield from tables.parquet(self.location, file, None, columns=columns)
+            yield from parquet(
+                self.location, file, lambda schema: [n for n in schema.names if n in columns or not columns]
+            )
 
     def json(self) -> object:
         """Return the one JSON value of the file.
@@ -128,38 +128,30 @@ class Log:
         with open_file(self.location) as file:
             data = file.content.read(limit + 1)
         if len(data) > limit:
-            raise self.location.too_long(f"the JSON document (the most is {size_text(limit)} as a whole)", 0)
+            raise self.location.too_long(f"the JSON document (the most is {size_text(limit)} as a whole)")
         try:
             return json.loads(data)
         except (ValueError, RecursionError) as error:
             raise self.error(f"not valid JSON ({error})", "the file may be cut off: write or fetch it again") from None
 
-    def sibling(self, name: str) -> Log | None:
-        """Another file by its path from the folder of this one; None if there is none."""
-        place, label = self.location, f"{name} beside {self.location.label}"
-        if place.path is not None:
-            path = place.path.parent / name
-            other = Location(path, str(path), "", limits=place.limits)
-            return Log(other, self._encoding) if path.is_file() else None
-        if place.url is None:
-            return None
-        parts = place.url.rpartition("/")[0].split("/")
-        for step in name.split("/"):
-            parts = parts[:-1] if step == ".." else [*parts, step]
-        other = Location(None, label, "", limits=place.limits, url="/".join(parts))
-        return Log(other, self._encoding) if exists(other) else None
-
     def about(self, name: str) -> Mapping[str, object]:
-        """The JSON object in a sibling; empty if there is no such file, or it is unusable.
+        """The JSON object in another file, named by its path from the folder of this one; empty if it is unusable.
 
         Settings beside a log are provenance: the log can be read without them.
         """
-        with suppress(MomusError):
-            other = self.sibling(name)
-            if other is not None:
-                with guarded(other.location):
-                    value = other.json()
-                return value if isinstance(value, Mapping) else {}
+        place, label = self.location, f"{name} beside {self.location.label}"
+        if place.stdin:
+            return {}
+        if place.path is not None:
+            other = Location(place.path.parent / name, label, "", limits=place.limits)
+        else:
+            parts = str(place.url).rpartition("/")[0].split("/")
+            for step in name.split("/"):
+                parts = parts[:-1] if step == ".." else [*parts, step]
+            other = Location(None, label, "", limits=place.limits, url="/".join(parts))
+        with suppress(MomusError), guarded(other):
+            value = Log(other, self._encoding).json()
+            return value if isinstance(value, Mapping) else {}
         return {}
 
     @contextmanager
@@ -178,7 +170,7 @@ class Log:
 
     def error(self, message: str, hint: str = "") -> ReadingError:
         """Make an error about the log as a whole."""
-        return self.location.error(message, hint, 0)
+        return self.location.error(message, hint)
 
 
 def qualified(record: object, task: str) -> object:
@@ -203,7 +195,7 @@ def same_model(abouts: Sequence[Mapping[str, object]], top: Location) -> None:
     """
     models = list(dict.fromkeys(str(about["model"]) for about in abouts if about.get("model")))
     if len(models) > 1:
-        raise replace(top, position=0).error(
+        raise top.error(
             f"the logs are of several models ({', '.join(shorten(m) for m in models[:4])}), expected one",
             "name the logs of each model as a separate text",
         )
@@ -268,20 +260,3 @@ def likely_reader(name: str, record: object = None) -> LogReader | None:
     fields = frozenset(record) if isinstance(record, Mapping) else frozenset()
     likely = [r for r in _readers() if (r.signs and r.signs <= fields) or r.fits(name)]
     return max(likely, key=lambda r: len(r.signs) if r.signs <= fields else 0, default=None)
-
-
-class LogError(ReadingError):
-    """A file is a log, which its ``reader`` can read."""
-
-    def __init__(self, message: str, hint: str, reader: str) -> None:
-        super().__init__(message, hint)
-        self.reader = reader
-
-
-def refused(message: str, hint: str, name: str, record: object = None) -> ReadingError:
-    """Make the error for a file without documents; if it seems to be a log, `LogError` with the name of its reader."""
-    best = likely_reader(name, record)
-    if best is None:
-        return ReadingError(message, hint)
-    way_out = f"these look like {best.title}: read them with {best.name}:PATH; otherwise {hint}"
-    return LogError(message, way_out, best.name)

@@ -1,24 +1,23 @@
-"""Find the messages, the answer and the prompt in what tools and servers write: many shapes, one form.
+"""Messages of chats in the form of OpenAI's interface, ``{"role": …, "content": …}``: from many shapes, and templates.
 
-The form is that of OpenAI's interface, ``{"role": …, "content": …}``.
+Templates mark the turns of a chat within a text: ChatML, Llama, Gemma, ``Human: … Assistant: …`` and others.
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import json
+import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from typing import Any, TypeGuard
-
-from momus.reading.paths import as_string, search
-from momus.reading.templates import ROLES, from_markup, whole_chat
+from typing import Any, NamedTuple, TypeGuard
 
 Message = Mapping[str, Any]
-Answer = str | list[Any]
-"""A text, the messages of a chat, or several of these."""
-
+ROLES = {
+    **dict.fromkeys(("gpt", "chatgpt", "model", "ai", "bot", "chatbot", "aimessage", "aimessagechunk"), "assistant"),
+    **dict.fromkeys(("human", "prompter", "humanmessage", "inst"), "user"),
+    **dict.fromkeys(("developer", "systemmessage"), "system"),
+    **dict.fromkeys(("toolmessage", "function", "ipython", "observation"), "tool"),
+}
+"""The roles of OpenAI's interface, by what others call them."""
 LANGCHAIN = ("human", "ai", "system", "tool", "function", "AIMessageChunk")
 """Types of messages that stand for their roles."""
 ITEMS = {"reasoning": "assistant", "function_call": "assistant", "function_call_output": "tool"}
@@ -27,37 +26,11 @@ EVENTS = {"agent": "assistant", "user": "user", "system": "system", "environment
 """Sources of the events of an agent, and whose messages they are."""
 CONTENTS = ("content", "value", "parts", "text", "message", "tool_calls")
 """Fields that hold what a message says, most likely first."""
-BLOCKS = ("text", "type", "message_content", "toolUse", "functionCall", "reasoningContent")
-ANSWERS = (
-    "choices[*].[message || delta]",
-    "choices[*].text",
-    "output[?type=='message' || type=='reasoning' || type=='function_call']",
-    "candidates[*].[content]",
-    "generations[*][0].[message || @]",
-    "generations[*].[message || @]",
-    "output.message",
-    "output.choices[*].[message]",
-    "results[*].outputText",
-    "predictions[*].content",
-    *("body", "message", "messages", "generated_text", "generation", "completion"),
-    *("response", "answer", "content", "text", "output", "outputs", "result", "value"),
-)
-"""Where an answer may be within an object, likeliest first."""
-REPLIES = ANSWERS[:10]
-"""Those that only a reply of a server has."""
-PROMPTS = (
-    *("messages", "contents", "body", "input", "inputs", "prompt", "question", "query", "user_input", "instruction"),
-    *("inputText", "text", "content", "value", "message"),
-)
-"""Where a prompt may be within an object, likeliest first."""
-DEEPEST = 8
-LONGEST = 1 << 20
-"""Characters of a value in Python's words; longer ones are no cells of a table."""
 
 
 def is_message(value: object) -> bool:
     """Whether a value is one message of a chat."""
-    return isinstance(value, Mapping) and bool(_role(value))
+    return isinstance(value, Mapping) and bool(role_of(value))
 
 
 def is_chat(value: object) -> TypeGuard[list[Message]]:
@@ -66,10 +39,10 @@ def is_chat(value: object) -> TypeGuard[list[Message]]:
     >>> is_chat([{"role": "user", "content": "Who?"}]), is_chat([{"text": "Nobody."}]), is_chat([])
     (True, False, False)
     """
-    return isinstance(value, list) and bool(value) and all(isinstance(m, Mapping) and _role(m) for m in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(m, Mapping) and role_of(m) for m in value)
 
 
-def _role(message: Message) -> str:
+def role_of(message: Message) -> str:
     """The role of a message, in the words of OpenAI's interface; empty if it is no message."""
     role = message.get("role", message.get("from", message.get("sender")))
     kind = message.get("type")
@@ -79,9 +52,11 @@ def _role(message: Message) -> str:
     elif isinstance(message.get("author"), Mapping):  # of an export of ChatGPT
         role = message["author"].get("role")
     elif isinstance(message.get("kwargs"), Mapping) and "lc" in message:
-        return _role({"type": _class_of(message), **message["kwargs"]})
+        name = message.get("id")  # the class, whose last part is that of a message
+        kind = str(name[-1]).lower().removesuffix("message") if isinstance(name, list) and name else ""
+        return role_of({"type": kind, **message["kwargs"]})
     elif isinstance(message.get("message"), Mapping) and "message" in message:
-        return _role(message["message"])
+        return role_of(message["message"])
     elif "message.role" in message:  # of OpenInference
         role = message["message.role"]
     elif isinstance(kind, str) and kind in ITEMS:
@@ -105,12 +80,6 @@ def _role_of_event(message: Message) -> str:
     return EVENTS[message["source"]] if action == "message" else "system" if action == "system" else "tool"
 
 
-def _class_of(message: Message) -> str:
-    """The role in the class of a message that LangChain serialised."""
-    name = message.get("id")
-    return str(name[-1]).lower().removesuffix("message") if isinstance(name, list) and name else ""
-
-
 def plain_message(message: Message) -> dict[str, Any]:
     """A message with its role and content in the fields of OpenAI's interface, beside its others.
 
@@ -119,7 +88,7 @@ def plain_message(message: Message) -> dict[str, Any]:
     >>> plain_message({"author": {"role": "user"}, "content": {"parts": ["Who?"]}})["content"]
     ['Who?']
     """
-    role = _role(message)
+    role = role_of(message)
     while "role" not in message and "content" not in message:
         inner = message.get("kwargs" if "lc" in message else "args" if "action" in message else "message")
         if not isinstance(inner, Mapping):
@@ -135,168 +104,9 @@ def plain_message(message: Message) -> dict[str, Any]:
     return {**message, "role": role, "content": content}
 
 
-def decoded(text: str) -> object:
-    """The list or object that a text is as JSON, or as Python writes it; None if it is none.
-
-    >>> decoded('{"a": 1}'), decoded("[sic]"), decoded("1"), decoded("[{'a': None}]")
-    ({'a': 1}, None, None, [{'a': None}])
-    """
-    if text.lstrip()[:1] not in ("{", "["):
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        if len(text) > LONGEST or not text.lstrip("[{ \n").startswith(("'", '"')):
-            return None
-        try:
-            value = ast.literal_eval(text.strip())  # constants alone: no name, call or operator is evaluated
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return None
-    return value if isinstance(value, dict | list) else None
-
-
-def answer_in(value: object, depth: int = 0) -> Answer | None:
-    """The answer within a value: a text, the messages of a chat, or several of these; None if there is none.
-
-    >>> answer_in({"choices": [{"message": {"role": "assistant", "content": "Yes."}}]})
-    [{'role': 'assistant', 'content': 'Yes.'}]
-    >>> answer_in({"output": "Yes."}), answer_in('{"answer": "Yes."}'), answer_in({"score": 1})
-    ('Yes.', 'Yes.', None)
-    """
-    if depth > DEEPEST or value is None:
-        return None
-    if isinstance(value, str):
-        inner = decoded(value)
-        within = answer_in(inner, depth + 1) if inner is not None else None
-        if within is None or (isinstance(inner, list) and not is_chat(inner)):
-            # a list of one text, as tables hold it, is no answer that begins with a bracket
-            return inner[0] if isinstance(inner, list) and len(inner) == 1 and isinstance(inner[0], str) else value
-        return within
-    if isinstance(value, list):
-        return _answers_in(value, depth)
-    if not isinstance(value, Mapping):
-        return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-    if (path := _walked(value)) is not None:
-        return path
-    if is_message(value):
-        return [dict(value)]
-    answers = (answer_in(search(path, value), depth + 1) for path in ANSWERS)
-    return next((answer for answer in answers if answer is not None), None)
-
-
-def unquoted(value: object) -> object:
-    r"""What a string of JSON means, with its quotation marks and escapes; other values as they are.
-
-    >>> unquoted(r'"Who?\nI."'), unquoted('"Who?" I.')
-    ('Who?\nI.', '"Who?" I.')
-    """
-    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] == '"':
-        with suppress(ValueError):
-            return json.loads(value)
-    return value
-
-
-def _answers_in(values: list[Any], depth: int) -> Answer | None:
-    if is_chat(values):
-        return values
-    if not values or all(isinstance(v, str) for v in values):
-        return values
-    if all(isinstance(v, Mapping) and any(name in v for name in BLOCKS) for v in values):
-        return [{"role": "assistant", "content": values}]
-    answers = [answer_in(v, depth + 1) for v in values]
-    if any(answer is None for answer in answers):
-        return None
-    return answers[0] if len(answers) == 1 else answers
-
-
-def _walked(value: Mapping[str, Any]) -> list[Message] | None:
-    """The messages of a chat that is kept as a tree, along its current branch; None for other objects."""
-    nodes, name = value.get("mapping"), value.get("current_node")
-    if not isinstance(nodes, Mapping) or not isinstance(name, str):
-        return None
-    branch: list[Message] = []
-    seen: set[str] = set()
-    while isinstance(name, str) and name not in seen and isinstance(node := nodes.get(name), Mapping):
-        seen.add(name)
-        if is_message(node.get("message")):
-            branch.append(node["message"])
-        name = node.get("parent")
-    return branch[::-1]
-
-
-def spoken(answer: Answer | None, within: bool = False) -> Answer | None:
-    r"""An answer with the chat markup in it taken apart, and what it thinks set apart, see `whole_chat`.
-
-    >>> spoken("<|im_start|>user\nWho?<|im_end|>\n<|im_start|>assistant\nNobody.<|im_end|>")
-    [{'role': 'user', 'content': 'Who?'}, {'role': 'assistant', 'content': 'Nobody.'}]
-    >>> spoken("Nobody."), spoken("<think>Hm.</think>Nobody.")
-    ('Nobody.', [{'role': 'assistant', 'content': '<think>Hm.</think>Nobody.'}])
-    """
-    if isinstance(answer, list) and not is_chat(answer):
-        return [spoken(item, within) for item in answer]
-    return whole_chat(answer, within) or answer if isinstance(answer, str) else answer
-
-
-def is_packed(value: object) -> bool:
-    """Whether a value is no text but a chat in a template, or what a server replied, also as JSON.
-
-    >>> is_packed('{"choices": [{"text": "Yes."}]}'), is_packed("Yes.</s>"), is_packed("Yes.")
-    (True, True, False)
-    """
-    inner = decoded(value) if isinstance(value, str) else value
-    if isinstance(inner, Mapping) or is_chat(inner):
-        return answer_in(inner) is not None
-    return isinstance(value, str) and whole_chat(value, within=True) is not None
-
-
-def holds_answer(value: object) -> bool:
-    """Whether a value can only be a chat with an answer in it, or a reply of a server, also as JSON.
-
-    >>> holds_answer([{"role": "assistant", "content": "Yes."}]), holds_answer([{"role": "user", "content": "Who?"}])
-    (True, False)
-    """
-    inner = decoded(value) if isinstance(value, str) else value
-    messages = [inner] if is_message(inner) else inner
-    if is_chat(messages):
-        return any(_role(message) == "assistant" for message in messages)
-    return isinstance(inner, Mapping) and any(answer_in(search(path, inner)) for path in REPLIES)
-
-
-def prompt_in(value: object, depth: int = 0) -> str | None:
-    """The name of a prompt: its text, or of a conversation with several turns a digest; None if there is none.
-
-    >>> prompt_in([{"role": "system", "content": "Be brief."}, {"role": "user", "content": " Who? "}])
-    'Who?'
-    >>> prompt_in({"messages": [{"role": "user", "content": "Who?"}]}), prompt_in("Who?"), prompt_in(7)
-    ('Who?', 'Who?', '7')
-    """
-    if value is None or depth > DEEPEST:
-        return None
-    if isinstance(value, str):
-        inner = decoded(value)
-        within = prompt_in(inner, depth + 1) if inner is not None else None
-        chat = from_markup(value) if within is None else None
-        if chat is not None:
-            within = asked(chat)
-        return " ".join(value.split()) if within is None else within
-    if is_chat(value):
-        return asked(value)
-    if isinstance(value, list):
-        if value and all(isinstance(v, Mapping) and any(n in v for n in BLOCKS) for v in value):
-            return asked([{"role": "user", "content": value}])
-        alone = len(value) == 1 and isinstance(value[0], list | str)
-        return prompt_in(value[0], depth + 1) if alone else as_string(value)
-    if not isinstance(value, Mapping):
-        return as_string(value)
-    if is_message(value):
-        return asked([value])
-    prompts = (prompt_in(search(path, value), depth + 1) for path in PROMPTS)
-    return next((prompt for prompt in prompts if prompt), as_string(value))
-
-
 def asked(messages: Sequence[Message]) -> str | None:
     """The name of what the messages ask: of one turn its text, of several a digest; without those of the system."""
-    turns = [(_role(m), said(m)) for m in messages]
+    turns = [(role_of(m), said(m)) for m in messages]
     spoken = [(role, " ".join(text.split())) for role, text in turns if role not in ("system", "tool") and text.strip()]
     if not spoken:
         return None
@@ -319,3 +129,138 @@ def text_of(content: object) -> str:
         names = ("text", "parts", "value", "message_content", "content")
         return text_of(next((content[name] for name in names if content.get(name)), ""))
     return "".join(map(text_of, content)) if isinstance(content, list) else ""
+
+
+SPOKEN = {"[/inst]": "assistant", "[inst]": "user", "response": "assistant", "instruction": "user", "input": "user"}
+LEAD = 400
+"""Characters that may stand before the first turn of a chat that words mark, such as what is said of the chat."""
+BEGIN = re.compile(r"<s>|<\|begin_of_text\|>|<bos>|<｜begin▁of▁sentence｜>|<\|endoftext\|>|\[gMASK\]<sop>")
+STOP = re.compile(
+    r"\s*(?:<\|(?:im_end|eot_id|end_of_text|endoftext|end|return|END_OF_TURN_TOKEN)\|>|<end_of_turn>|</s>"
+    r"|<｜end▁of▁sentence｜>|\s)+$"
+)
+"""What a template writes after an answer."""
+THOUGHT = re.compile(r"\s*(?:<think(?:ing)?>)?(.*?)</think(?:ing)?>\s*", re.DOTALL)
+"""Reasoning before an answer; templates may write its first mark into the prompt."""
+
+
+class Markup(NamedTuple):
+    """How a template marks turns.
+
+    Attributes
+    ----------
+    signs
+        Strings, with two spaces between them, of which a text in this markup holds one.
+    header
+        Expression of what stands before a turn; the group ``role`` names who speaks.
+    end
+        What ends a turn.
+    lead
+        Whether a text may begin with something else, of at most `LEAD` characters.
+    words
+        Whether turns are marked by words, which other texts may hold as well.
+    """
+
+    signs: str
+    header: str
+    end: str = r"(?!)"
+    lead: bool = False
+    words: bool = False
+
+
+MARKUPS = (
+    Markup("<|im_start|>", r"<\|im_start\|>(?P<role>\w+)[^\n]*(?:\n|$)", r"<\|im_end\|>"),
+    Markup(
+        "<|start_header_id|>",
+        r"<\|start_header_id\|>(?P<role>\w+)<\|end_header_id\|>\s*",
+        r"<\|(?:eot_id|eom_id|end_of_text)\|>",
+    ),
+    Markup(
+        "<|message|>",
+        r"<\|start\|>(?P<role>\w+)(?:<\|channel\|>(?P<channel>\w+))?[^<]*<\|message\|>",
+        r"<\|(?:end|return|call)\|>",
+    ),
+    Markup("<start_of_turn>", r"<start_of_turn>(?P<role>\w+)\n?", r"<end_of_turn>"),
+    Markup("<|user|>  <|assistant|>", r"<\|(?P<role>system|user|assistant)\|>\n?", r"<\|end\|>|</s>|<\|endoftext\|>"),
+    Markup(
+        "<|START_OF_TURN_TOKEN|>",
+        r"<\|START_OF_TURN_TOKEN\|><\|(?P<role>USER|SYSTEM|CHATBOT)_TOKEN\|>",
+        r"<\|END_OF_TURN_TOKEN\|>",
+    ),
+    Markup("<｜User｜>  <｜Assistant｜>", r"<｜(?P<role>User|Assistant)｜>", r"<｜end▁of▁sentence｜>", lead=True),
+    Markup("[INST]  [/INST]", r"(?P<role>\[/?INST\])\s*", r"</s>\s*(?:<s>)?|<<SYS>>.*?<</SYS>>"),
+    Markup("Human:  User:", r"(?:^|\n+)(?P<role>Human|User|Assistant): ?", words=True),
+    Markup("USER:", r"(?:^|\s+)(?P<role>USER|ASSISTANT): ?", r"</s>", lead=True, words=True),
+    Markup(
+        "### ",
+        r"(?:^|\n+)### (?P<role>Instruction|Input|Human|User|Response|Assistant):\s*",
+        r"</s>|<\|endoftext\|>",
+        lead=True,
+        words=True,
+    ),
+)
+
+
+def from_markup(text: str, within: bool = False) -> list[dict[str, Any]] | None:
+    r"""The messages of a text that is a chat in some markup; None if it is none.
+
+    A chat begins with the text. ``within`` takes one that begins later, too: what stands before it is the system's, or
+    of an answer alone, what it answers.
+
+    >>> from_markup("\n\nHuman: Who?\n\nAssistant: Nobody.")
+    [{'role': 'user', 'content': 'Who?'}, {'role': 'assistant', 'content': 'Nobody.'}]
+    >>> from_markup("To be, or not to be.") is None
+    True
+    >>> from_markup("Who? [/INST] Nobody.</s>", within=True)
+    [{'role': 'user', 'content': 'Who?'}, {'role': 'assistant', 'content': 'Nobody.'}]
+    """
+    for markup in MARKUPS:
+        signs = markup.signs.split("  ")
+        headers = list(re.finditer(markup.header, text)) if any(sign in text for sign in signs) else []
+        if not headers:
+            continue
+        lead = BEGIN.sub("", text[: headers[0].start()]).strip()
+        if lead and not ((within or markup.lead) and (len(lead) <= LEAD or not markup.words)):
+            continue
+        turns = [(_speaker(h["role"]), h.groupdict().get("channel"), h.end()) for h in headers]
+        if markup.words and turns[0][0] == "assistant":
+            continue
+        messages = [{"role": "user" if turns[0][0] == "assistant" else "system", "content": lead}] if lead else []
+        for (role, channel, start), stop in zip(turns, [*(h.start() for h in headers[1:]), len(text)], strict=True):
+            content = re.sub(markup.end, "", text[start:stop], flags=re.DOTALL).strip()
+            if channel in ("analysis", "commentary"):
+                content = f"<think>{content}</think>"
+            if messages and messages[-1]["role"] == role:
+                messages[-1]["content"] += f"\n\n{content}"
+            else:
+                messages.append({"role": role, "content": content})
+        while messages and messages[-1]["role"] == "assistant" and not messages[-1]["content"]:
+            messages.pop()  # where the model is to go on
+        return messages or None
+    return None
+
+
+def _speaker(name: str) -> str:
+    name = name.lower()
+    return SPOKEN.get(name, ROLES.get(name, name))
+
+
+def whole_chat(text: str, within: bool = False) -> list[dict[str, Any]] | None:
+    r"""The messages of a text that is a chat in some markup, with a turn of the assistant; None for others.
+
+    With ``within``, also an answer with marks of a template behind it, or with reasoning before it.
+
+    >>> whole_chat("Hm.</think>Nobody.<|im_end|>", within=True)
+    [{'role': 'assistant', 'content': 'Hm.</think>Nobody.'}]
+    >>> whole_chat("Nobody.", within=True) is None
+    True
+    """
+    chat = from_markup(text, within)
+    if chat is not None and any(message["role"] == "assistant" for message in chat):
+        return chat
+    if text[:LEAD].lstrip().startswith("<think"):
+        return [{"role": "assistant", "content": text}]
+    if not within:
+        return None
+    answer = STOP.sub("", text) if text.rstrip().endswith(">") else text
+    return [{"role": "assistant", "content": answer}] if answer != text or "</think" in answer else None

@@ -7,21 +7,22 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.limits import Limits
 from momus.ownership import kind_at
 from momus.plugins import READERS, load_plugin, registered
-from momus.reading.chat import check_turns
+from momus.reading.chat import TURNS
 from momus.reading.encoding import codec
-from momus.reading.fields import origins
-from momus.reading.folders import Listed, datasets_files, is_dataset, listing_of, log_files, members
+from momus.reading.folders import Listed, datasets_files, is_dataset, listing_of, members
 from momus.reading.formats import format_named
 from momus.reading.labels import check_labelled, labelled
 from momus.reading.location import Location, is_address, remote_name
 from momus.reading.logs import LogReader, reader_of
-from momus.reading.sniffing import FORMATS, split_name
+from momus.reading.paths import origins
+from momus.reading.streams import FORMATS, split_name
 from momus.redact import redacted
 from momus.text.corpus import Corpus
 from momus.text.languages import check_language, kept_field, with_languages
@@ -77,13 +78,16 @@ class ReadingOptions:
 
     def named(self, name: str | None) -> ReadingOptions:
         """These options for the corpus of this name alone."""
-        paths = self.for_text(name)
-        text = self.text if name is None else name
-        return replace(self, field=paths["field"], prompt=paths["prompt"], where=paths["where"], text=text)
+        paths: dict[str, Any] = self.for_text(name)
+        return replace(self, **paths, text=self.text if name is None else name)
 
     def for_text(self, name: str | None) -> dict[str, str | None]:
         """The fields of the text and of the prompt for the corpus of this name."""
-        return {option: _field_of(getattr(self, option), name) for option in ("field", "prompt", "where")}
+        chosen = {option: getattr(self, option) for option in ("field", "prompt", "where")}
+        return {
+            option: value.get(name or "*", value.get("*")) if isinstance(value, Mapping) else value
+            for option, value in chosen.items()
+        }
 
     def check_names(self, names: Iterable[str]) -> None:
         """Make sure that fields are given for texts that there are.
@@ -113,7 +117,8 @@ class ReadingOptions:
             raise UsageError(f"unknown format {self.fmt!r}", hint=f"use one of {', '.join(FORMATS)}")
         for option in EXAMPLES:
             names_of(option, getattr(self, option))
-        check_turns(self.turns)
+        if self.turns not in TURNS:
+            raise UsageError(f"unknown turns {self.turns!r} of a chat", hint=f"use one of {', '.join(TURNS)}")
         return replace(self.named(name), encoding=codec(self.encoding), keep=self.kept, needs=())
 
     def of_documents(self, corpus: Corpus) -> Corpus:
@@ -147,13 +152,6 @@ class ReadingOptions:
                     f"no document of {read} has the field {name!r} that is to be kept",
                     hint="check the spelling; a field within another is written as a path, such as meta.topic",
                 )
-
-
-def _field_of(fields: str | Mapping[str, str] | None, name: str | None) -> str | None:
-    """The field of the corpus of this name."""
-    if fields is None or isinstance(fields, str):
-        return fields
-    return fields.get(name or "*", fields.get("*"))
 
 
 def names_of(option: str, values: Sequence[str]) -> tuple[str, ...]:
@@ -253,13 +251,25 @@ def top_of(source: Source) -> Location:
 
 
 def log_locations(top: Location, reader: LogReader) -> Listed:
-    """List the logs to read: one file, or those of a folder or pattern that the reader knows by their names."""
+    """List the logs to read: one file, or those of a folder or pattern that the reader knows by their names.
+
+    Raises
+    ------
+    ReadingError
+        There is none, or this is standard input.
+    """
     if top.stdin:
-        raise top.error("a log is not read from standard input", "write it to a file, and give that", 0)
+        raise top.error("a log is not read from standard input", "write it to a file, and give that")
     listing = listing_of(top)
     if listing is None:
         return Listed([(top, None)])
-    return members(listing, None) if listing.pattern and top.url is None else log_files(listing, reader.patterns())
+    if listing.pattern and top.url is None:
+        return members(listing, None)
+    logs = [(listing.place(path), None) for path in listing.paths if reader.fits(path.name)]
+    if not logs:
+        patterns = " or ".join(reader.patterns())
+        raise top.error(f"no file in this folder is called {patterns}", "name the log file itself")
+    return Listed([*logs])
 
 
 def locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
@@ -273,7 +283,7 @@ def locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
     kind = kind_at(top.path) if top.path is not None else None
     if kind is not None:
         raise top.error(
-            f"this belongs to a folder of Momus ({kind.name}), expected texts", "name a file or a folder of texts", 0
+            f"this belongs to a folder of Momus ({kind.name}), expected texts", "name a file or a folder of texts"
         )
     if top.path is not None and fmt in (None, "datasets") and is_dataset(top.path):
         return Listed([(Location(path, str(path), top.prefix), "arrow") for path in datasets_files(top, top.path)])
@@ -281,7 +291,7 @@ def locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
         return members(listing, fmt, include)
     if fmt in ("folder", "datasets"):
         top.path.stat() if top.path else None
-        raise top.error(f"this is not a folder, which the format {fmt!r} needs", "omit the format", 0)
+        raise top.error(f"this is not a folder, which the format {fmt!r} needs", "omit the format")
     if top.stdin and fmt == "arrow":
-        raise top.error("Arrow data cannot be read from a pipe", "write the data to a file, and give that", 0)
+        raise top.error("Arrow data cannot be read from a pipe", "write the data to a file, and give that")
     return Listed([(top, fmt)])

@@ -71,7 +71,14 @@ def read_originals(file: InputFile, part: Part | None, options: ReadingOptions) 
     UsageError
         A record holds several documents, or the format does not keep records apart.
     """
-    _check_apart(file)
+    apart = file.kind != "arrow"
+    if file.kind in ("json", "packed json"):
+        with guarded(file.location), open_file(file.location) as opened:
+            apart = opened.head.lstrip(BOM + b" \t\r\n").startswith(b"[")
+    if not apart:
+        raise UsageError(
+            f"{file.path}: records of this format are not kept apart", hint="convert it to JSON Lines or Parquet first"
+        )
     # the rows of a part of a Parquet file are read once more, with all columns
     corpus, reading = read_rows(file, part, options, values=file.kind != "parquet")
     positions = np.array(reading.positions)
@@ -91,18 +98,6 @@ def read_originals(file: InputFile, part: Part | None, options: ReadingOptions) 
         lines = [line.rstrip(b"\r") for line in data.split(b"\n")]
         return Originals(corpus, [lines[n - part.before - 1] for n in reading.positions])
     return Originals(corpus, list(map(_record, reading.values or (), corpus.ids)))
-
-
-def _check_apart(file: InputFile) -> None:
-    """Refuse formats that do not keep records apart: Arrow, and JSON documents that are no list."""
-    apart = file.kind != "arrow"
-    if file.kind in ("json", "packed json"):
-        with guarded(file.location), open_file(file.location) as opened:
-            apart = opened.head.lstrip(BOM + b" \t\r\n").startswith(b"[")
-    if not apart:
-        raise UsageError(
-            f"{file.path}: records of this format are not kept apart", hint="convert it to JSON Lines or Parquet first"
-        )
 
 
 def _rows(path: Path, part: Part) -> pa.Table:

@@ -24,10 +24,11 @@ from momus.reading.encoding import codec
 from momus.reading.files import guarded, open_file
 from momus.reading.gathering import Rows
 from momus.reading.location import Location, Part, is_address
-from momus.reading.messages import decoded
 from momus.reading.options import ReadingOptions, Source, field_of, locations, top_of
+from momus.reading.paths import decoded
 from momus.reading.recognised import SAMPLE, recognised
-from momus.reading.sniffing import file_format
+from momus.reading.streams import file_format
+from momus.reading.tables import groups_of
 from momus.text.corpus import Corpus
 from momus.text.documents import LeftOut
 
@@ -74,23 +75,19 @@ class InputFile:
 
         A file that was listed and not cut has changed if its size or time has.
         """
-        known = self.sha256 if part is None else part.sha256
-        if known:
-            return known != self._digest(part)
-        status = os.stat(self.path)
-        return (status.st_size, status.st_mtime_ns) != (self.size, self.modified)
-
-    def _digest(self, part: Part | None) -> str:
-        path = Path(self.path)
+        path, known = Path(self.path), self.sha256 if part is None else part.sha256
+        if not known:
+            status = os.stat(path)
+            return (status.st_size, status.st_mtime_ns) != (self.size, self.modified)
         if part is None:
-            return file_digest(path)
+            return known != file_digest(path)
         if self.kind != "parquet":
-            return _digest(path, part.start, part.stop)
+            return known != _digest(path, part.start, part.stop)
         try:
             metadata = pq.read_metadata(path)
-            return _digest(path, *_bytes_of(metadata, part), _columns(metadata))
-        except (pa.ArrowException, OSError, IndexError):  # cut short, or no Parquet file any more
-            return ""
+            return known != _digest(path, *_bytes_of(metadata, part), _columns(metadata))
+        except (pa.ArrowException, OSError, IndexError, ValueError):  # cut short, or no Parquet file any more
+            return True
 
 
 def list_inputs(paths: Sequence[str], options: ReadingOptions) -> tuple[list[InputFile], list[LeftOut]]:
@@ -119,7 +116,7 @@ def list_inputs(paths: Sequence[str], options: ReadingOptions) -> tuple[list[Inp
             for location, settled in listed.files:
                 kind = settled or _kind(location)
                 if location.path is None:
-                    raise location.error("this is not a file on disk", "fetch it first", 0)
+                    raise location.error("this is not a file on disk", "fetch it first")
                 status = location.path.stat()
                 files.append(
                     InputFile(
@@ -136,15 +133,11 @@ def _kind(location: Location) -> str | None:
         if not file.head:
             return "lines"  # an empty file has no part
         kind = file_format(location, file.head)
+        lines = file.head.splitlines()[:SAMPLE] if kind == "jsonl" else []
+        known = recognised([decoded(line.decode("utf-8", "replace")) for line in lines])
         # what is compressed is read from its beginning, hence whole; so are records that answer others before them
-        return f"packed {kind}" if file.compressed or (kind == "jsonl" and _is_threaded(file.head)) else kind
-
-
-def _is_threaded(head: bytes) -> bool:
-    """Whether the records of JSON Lines answer each other, as turns of one chat do."""
-    lines = head.splitlines()[:SAMPLE]
-    known = recognised([decoded(line.decode("utf-8", "replace")) for line in lines])
-    return known is not None and bool(known.thread)
+        whole = file.compressed or (known is not None and known.thread)
+        return f"packed {kind}" if whole else kind
 
 
 def _told_apart(files: list[InputFile]) -> list[InputFile]:
@@ -249,14 +242,10 @@ def _cut_rows(path: Path, documents: int, size: int) -> Iterator[Part]:
 
 def _bytes_of(metadata: pq.FileMetaData, part: Part) -> tuple[int, int]:
     """First and last byte of the row groups of a Parquet file that hold some rows."""
-    edges = np.cumsum([0, *(metadata.row_group(g).num_rows for g in range(metadata.num_row_groups))])
-    first, last = np.searchsorted(edges, part.start, "right") - 1, np.searchsorted(edges, part.stop) - 1
-    begins, ends = [], []
-    for group in (metadata.row_group(int(first)), metadata.row_group(int(last))):
-        for column in (group.column(c) for c in range(group.num_columns)):
-            begin = column.dictionary_page_offset or column.data_page_offset
-            begins.append(begin)
-            ends.append(begin + column.total_compressed_size)
+    groups = [metadata.row_group(group) for group, _ in groups_of(metadata, part)]
+    columns = [group.column(c) for group in groups for c in range(group.num_columns)]
+    begins = [column.dictionary_page_offset or column.data_page_offset for column in columns]
+    ends = [begin + column.total_compressed_size for begin, column in zip(begins, columns, strict=True)]
     return min(begins), max(ends)
 
 

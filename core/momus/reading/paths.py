@@ -1,10 +1,13 @@
-"""Paths to values of records, and conditions on records: names, dotted names, and expressions of JMESPath."""
+"""Fields of records: names that mean something, paths to values, and conditions (JMESPath)."""
 
 from __future__ import annotations
 
+import ast
 import json
+import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -15,12 +18,28 @@ from jmespath.exceptions import JMESPathError
 from momus.arguments import arg
 from momus.errors import UsageError
 
+ID_FIELDS = ("id", "article_id", "doc_id")
+PROMPT_FIELDS = ("prompt_id", "prompt")
+GROUP_FIELDS = ("group_id", "group")
+LABELS = (*ID_FIELDS, *PROMPT_FIELDS, *GROUP_FIELDS)
+"""Fields that are never read as the text unless they are asked for by name."""
+OBVIOUS = ("content", "body", "document", "generation", "output", "story")
+RUNNING = ("abstract_text", "article_text")
+PARTS = ("sections", "chapters", "paragraphs", "parts", "sentences")
+"""Fields whose lists are the parts of one document; a list of texts in any other field holds several answers."""
+BESIDE = {
+    "prompt_text": ("prompt", "question", "instruction", "query", "input"),
+    "reference": ("reference_text", "target", "gold"),
+}
+"""Other names of the fields that critics read beside the text, in the order in which they are looked for."""
 MISSING = object()
 SPECIAL = re.compile(r"[\[\]|*@&!'`\"(){}<>=]")
 """Characters by which a path is an expression, and no name or dotted name."""
 EQUALS = re.compile(r"\s*([\w./-]+)\s*(!?=)\s*([^=\s](?:.*\S)?)\s*", re.DOTALL)
 """A column, and the value that it must or must not have."""
 PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+LONGEST = 1 << 20
+"""Characters of a value in Python's words; longer ones are no cells of a table."""
 MOST_CHARACTERS = 2000
 """Characters of an expression; the parser works its way down into nested ones."""
 
@@ -187,3 +206,59 @@ def as_string(value: object) -> str:
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+
+
+def kind(value: object) -> str:
+    """Name the JSON type of a value.
+
+    >>> kind(float("-inf")), kind(True), kind(None), kind(3)
+    ('number -Infinity', 'boolean', 'null', 'number')
+    """
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "boolean"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "number NaN" if math.isnan(value) else f"number {'-' * (value < 0)}Infinity"
+    names = {str: "string", int: "number", float: "number", list: "list", dict: "object"}
+    return names.get(type(value), type(value).__name__)
+
+
+def origins(kept: str) -> tuple[str, tuple[str, ...]]:
+    """The name of a field to keep, and where records may hold it, as paths; ``NAME=PATH`` says where.
+
+    >>> origins("topic"), origins("reference=doc.answers"), origins("prompt_text")[1][:3]
+    (('topic', ('topic',)), ('reference', ('doc.answers',)), ('prompt_text', 'prompt', 'question'))
+    """
+    name, _, path = kept.partition("=")
+    return (name, (path,)) if name and path else (kept, (kept, *BESIDE.get(kept, ())))
+
+
+def decoded(text: str) -> object:
+    """The list or object that a text is as JSON, or as Python writes it; None if it is none.
+
+    >>> decoded('{"a": 1}'), decoded("[sic]"), decoded("1"), decoded("[{'a': None}]")
+    ({'a': 1}, None, None, [{'a': None}])
+    """
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        if len(text) > LONGEST or not text.lstrip("[{ \n").startswith(("'", '"')):
+            return None
+        try:
+            value = ast.literal_eval(text.strip())  # constants alone: no name, call or operator is evaluated
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return None
+    return value if isinstance(value, dict | list) else None
+
+
+def unquoted(value: object) -> object:
+    r"""What a string of JSON means, with its quotation marks and escapes; other values as they are.
+
+    >>> unquoted(r'"Who?\nI."'), unquoted('"Who?" I.')
+    ('Who?\nI.', '"Who?" I.')
+    """
+    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] == '"':
+        with suppress(ValueError):
+            return json.loads(value)
+    return value

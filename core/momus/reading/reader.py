@@ -10,40 +10,23 @@ from typing import Any, overload
 import numpy as np
 
 from momus.arguments import arg
-from momus.errors import UsageError
+from momus.errors import ReadingError, UsageError
 from momus.limits import Limits
 from momus.progress import Reporter, Silent
 from momus.reading.building import SPILL_BYTES, SURROGATE, Builder
-from momus.reading.checking import TwoTextsError, check
-from momus.reading.fields import FieldsSeen
+from momus.reading.checking import FieldsSeen, TwoTextsError, check
 from momus.reading.files import guarded
 from momus.reading.frames import MemorySource, gathered
 from momus.reading.gathering import Progress, Rows, size_of
 from momus.reading.labels import labelled
-from momus.reading.logs import LogError, log_reader, same_model
+from momus.reading.location import NoDocumentsError
+from momus.reading.logs import likely_reader, log_reader, same_model
 from momus.reading.options import ReadingOptions, Source, field_of, locations, log_locations, names_of, top_of
 from momus.text.corpus import Corpus
 
 
 @overload
-def read_corpus(
-    path: str | os.PathLike[str],
-    *,
-    name: str | None = None,
-    field: str | None = None,
-    fmt: str | None = None,
-    skip_bad_lines: bool = False,
-    encoding: str = "utf-8",
-    keep: Sequence[str] = (),
-    progress: Progress | None = None,
-    spill: int = SPILL_BYTES,
-    limits: Limits | None = None,
-    include: Sequence[str] = (),
-    turns: str = "assistant",
-    prompt: str | None = None,
-    where: str | None = None,
-    split_by: None = None,
-) -> Corpus: ...
+def read_corpus(path: str | os.PathLike[str], *, split_by: None = None, **options: Any) -> Corpus: ...
 
 
 @overload
@@ -162,10 +145,14 @@ def read_path(
     source = Source.parse(os.fspath(path), recognise=options.fmt is None)
     try:
         return _gathered(source, options, name, progress, spill)
-    except LogError as error:
-        if options.fmt is not None or source.path == "-":
+    except NoDocumentsError as error:
+        likely = likely_reader(error.name, error.record)
+        if likely is None:
             raise
-        return _gathered(replace(source, reader=error.reader), options, name, progress, spill)
+        if options.fmt is None and source.path != "-":
+            return _gathered(replace(source, reader=likely.name), options, name, progress, spill)
+        way_out = f"these look like {likely.title}: read them with {likely.name}:PATH; otherwise {error.hint}"
+        raise ReadingError(error.message, way_out) from None
 
 
 def _gathered(
@@ -273,7 +260,8 @@ def sides_of(path: str | os.PathLike[str], reading: ReadingOptions | None = None
     try:
         corpus = as_corpus(path, "", reading)
     except TwoTextsError as error:
-        return error.sides
+        first, second = error.sides
+        return first, second
     read_as = f" ({corpus.origin.read_as})" if corpus.origin is not None and corpus.origin.read_as else ""
     raise UsageError(
         f"{path}: this is one text{read_as}, not two in pairs",

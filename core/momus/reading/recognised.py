@@ -8,9 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from momus.reading.chat import holds_answer, is_packed
 from momus.reading.formats import MODELS, Format, format_named, formats, wrapped
-from momus.reading.messages import holds_answer, is_chat, is_packed, unquoted
-from momus.reading.paths import MISSING, look_up, quoted, search
+from momus.reading.messages import is_chat
+from momus.reading.paths import LABELS, MISSING, look_up, names_in, origins, quoted, search, unquoted
 
 SAMPLE = 20
 """Records by which a format is recognised."""
@@ -22,9 +23,13 @@ AUTHORS |= {f"{who}{mark}{how}" for who in AUTHORS for mark in " -_" for how in 
 LABELLED = ("label", "labels", "class", "source", "author", "writer", "written_by", "origin", "target", "type", "src")
 FLAGS = ("generated", "is_ai", "is_generated", "is_human", "is_machine", "ai_generated")
 """Columns that may say who wrote a text: by such a value, and by their names."""
+WRITERS = (*MODELS, *FLAGS, *LABELLED)
+"""Columns that may say who wrote a text."""
 TRUTHS = ("0", "1", "true", "false", "0.0", "1.0")
 NESTS = ("fields", "data", "row", "record", "sample", "example", "item", "result", "values", "attributes")
 """Fields whose objects may be records of a known format."""
+DEEPEST = 3
+"""Levels of a JSON document, below the first, on which tables are looked for."""
 FEWEST = 3
 """Words of most keys of an object whose values are answers to them."""
 Rows = list[Mapping[str, Any]]
@@ -75,15 +80,14 @@ def _in_table(rows: Rows) -> Format | None:
 
 def _writers(rows: Rows) -> str | None:
     """The column that says who wrote each text; None if there is none."""
-    columns = (name for row in rows for name, value in row.items() if _says_who(name, value, row))
-    return next(columns, None)
-
-
-def _says_who(name: str, value: object, row: Mapping[str, Any]) -> bool:
-    if name in MODELS:
-        return "sections" not in row  # works of several hands, such as stories, are often one text
-    said = str(value).strip().lower()
-    return (name in FLAGS and said in TRUTHS) or (name in LABELLED and said in AUTHORS)
+    for row in rows:
+        # works of several hands, such as stories, are often one text
+        models = MODELS if "sections" not in row else ()
+        for name, value in row.items():
+            said = str(value).strip().lower()
+            if name in models or (name in FLAGS and said in TRUTHS) or (name in LABELLED and said in AUTHORS):
+                return name
+    return None
 
 
 def _nested(rows: Rows) -> Format | None:
@@ -125,11 +129,6 @@ def asked_by(records: Sequence[object], field: str) -> Format | None:
     return replace(PLAIN, prompt=tuple(map(quoted, names[:1]))) if names else None
 
 
-def by_fields(record: Mapping[str, object]) -> list[Format]:
-    """The formats that a table may be of whose records have the fields of this one."""
-    return [known for known in formats() if known.fits(record)]
-
-
 def example(kind: pa.DataType) -> object:
     """A value of a type of columns, which has all fields that its values may have."""
     if pa.types.is_struct(kind):
@@ -152,27 +151,30 @@ def records_within(value: Mapping[str, Any]) -> list[object] | None:
         and all(isinstance(row, list) and len(row) == len(columns) for row in rows)
     ):
         return [dict(zip(map(str, columns), row, strict=True)) for row in rows]
-    tables = [table for table in _tables(value) if recognised(table[:SAMPLE]) is not None]
-    if _in_table([value]) is not None and not (tables and (_is_uniform(value) or _columns(value))):
+    tables = list(_tables(value))
+    likely = [table for table, _ in tables if recognised(table[:SAMPLE]) is not None]
+    if _in_table([value]) is not None and not (likely and (_is_uniform(value) or _columns(value))):
         return None
-    if len(tables) == 1:
-        return tables[0]
-    return _named(value) if not tables else None
+    likely = likely or [table for table, is_named in tables if is_named]
+    return likely[0] if len(likely) == 1 else None
 
 
-def _tables(value: Mapping[str, Any], depth: int = 3) -> Iterator[list[object]]:
-    """The lists of objects in a document, and what may be one: objects of columns, objects under names."""
+def _tables(value: Mapping[str, Any], depth: int = DEEPEST) -> Iterator[tuple[list[object], bool]]:
+    """The lists of objects in a document, and what may be one: columns, answers by prompt, objects under names.
+
+    Each comes with whether it is the last of these.
+    """
     if (columns := _columns(value)) is not None:
-        yield columns
+        yield columns, False
     elif _is_uniform(value):
-        yield [{"id": key, **inner} for key, inner in value.items()]
+        yield [{"id": key, **inner} for key, inner in value.items()], True
     elif len(value) >= FEWEST and all(isinstance(v, str) for v in value.values()):
         if _most((len(key.split()) >= FEWEST for key in value), list(value)):
-            yield [{"prompt": key, "output": answer} for key, answer in value.items()]
+            yield [{"prompt": key, "output": answer} for key, answer in value.items()], False
     else:
         for inner in value.values():
             if isinstance(inner, list) and inner and all(isinstance(item, Mapping | list) for item in inner[:SAMPLE]):
-                yield from () if is_chat(inner) else (inner,)
+                yield from () if is_chat(inner) else ((inner, False),)
             elif isinstance(inner, Mapping) and depth:
                 yield from _tables(inner, depth - 1)
 
@@ -190,21 +192,40 @@ def _is_uniform(value: Mapping[str, Any]) -> bool:
 
 def _columns(value: Mapping[str, Any]) -> list[object] | None:
     """The rows of an object of columns, which are lists of one length, or objects with the numbers of the rows."""
-    columns = {k: list(v.values()) if _is_numbered(v) else v for k, v in value.items()}
+    columns: dict[str, Any] = {}
+    for name, column in value.items():
+        numbered = isinstance(column, Mapping) and bool(column) and [*column] == [str(i) for i in range(len(column))]
+        columns[name] = list(column.values()) if numbered else column
     lengths = {len(v) if isinstance(v, list) and not isinstance(v[:1], Mapping) else 0 for v in columns.values()}
     if len(columns) < 2 or len(lengths) > 1 or max(lengths) < 2:
         return None
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _is_numbered(value: object) -> bool:
-    return isinstance(value, Mapping) and bool(value) and [*value] == [str(i) for i in range(len(value))]
+def needed_columns(columns: Sequence[str] | pa.Schema, field: str | None, keep: Sequence[str]) -> list[str]:
+    """The columns of a table to read: labels, metadata to keep, and the text; all, if it is not clear which.
+
+    Names alone make no format certain; the types of a schema do.
+
+    >>> needed_columns(["id", "score", "text"], None, []), needed_columns(["id", "score", "reply"], None, [])
+    (['id', 'text'], ['id', 'score', 'reply'])
+    """
+    typed = isinstance(columns, pa.Schema)
+    schema: Any = columns if typed else pa.schema([(name, pa.string()) for name in columns])
+    names, record = schema.names, {column.name: example(column.type) for column in schema}
+    known = [entry for entry in formats() if entry.fits(record)]
+    kept = (name for kept in keep for path in origins(kept)[1] for name in names_in(path))
+    wanted = {*LABELS, *WRITERS, *kept, *(name for entry in known for name in entry.names)}
+    if field is not None:
+        wanted |= {"section_names", *names_in(field)}
+        unclear = not (names_in(field) & record.keys() or any(typed and field in entry.sides for entry in known))
+    else:
+        unclear = not (typed and known) and "text" not in record and "sections" not in record
+        wanted |= {"sections", "section_names", "text"}
+    return [name for name in names if unclear or name in wanted]
 
 
-def _named(value: Mapping[str, Any]) -> list[object] | None:
-    """The objects with the same fields that a document holds under names, in the only place where there are some."""
-    if _is_uniform(value):
-        return [{"id": key, **inner} for key, inner in value.items()]
-    inner = [_named(v) for v in value.values() if isinstance(v, Mapping)]
-    named = [records for records in inner if records is not None]
-    return named[0] if len(named) == 1 else None
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a type of columns is that of texts, as they are or in a dictionary."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -10,22 +10,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from momus.reading import chat
-from momus.reading.fields import (
+from momus.reading.chat import answer_in, prompt_in
+from momus.reading.location import Problem
+from momus.reading.messages import is_chat
+from momus.reading.paths import (
     BESIDE,
     GROUP_FIELDS,
     ID_FIELDS,
     LABELS,
+    MISSING,
     OBVIOUS,
     PARTS,
     PROMPT_FIELDS,
     RUNNING,
-    WRITERS,
+    as_string,
     kind,
+    look_up,
     origins,
 )
-from momus.reading.location import Problem
-from momus.reading.messages import answer_in, is_chat, prompt_in
-from momus.reading.paths import MISSING, as_string, look_up
+from momus.reading.recognised import WRITERS
 
 MARKS = re.compile(r"(?:\s*</?S>)+\s*")
 
@@ -135,7 +138,7 @@ fields=[('year', '1603')], answer=0, source='')
             id = id_of(record)
         except Defect:
             return None
-        return Row(id, [text], [None], False, self._prompt(record), None, _label(record, GROUP_FIELDS) or None)
+        return Row(id, [text], [None], False, self._prompt(record), None, _group(record))
 
     def _answers(self, record: Mapping[str, object], name: str | None) -> tuple[str, list[object]] | None:
         """The field and its answers, if it holds a list of them."""
@@ -152,14 +155,10 @@ fields=[('year', '1603')], answer=0, source='')
         """Make one row of a record; ``name`` is the field that holds the text (None: ``sections``, then ``text``)."""
         if isinstance(record, str):
             return Row(None, [record], [None])
-        if isinstance(record, Problem):
-            return Row(None, problem=record.reason)
         if not isinstance(record, Mapping):
-            return Row(None, problem=f"record is not an object (found {kind(record)})")
-        return self._row(record, name)
-
-    def _row(self, record: Mapping[str, object], name: str | None) -> Row:
-        id, prompt, group = None, self._prompt(record), _label(record, GROUP_FIELDS) or None
+            reason = record.reason if isinstance(record, Problem) else f"record is not an object (found {kind(record)})"
+            return Row(None, problem=reason)
+        id, prompt, group = None, self._prompt(record), _group(record)
         fields = self._fields(record) if self.keep else []
         try:
             id = id_of(record)
@@ -218,7 +217,7 @@ fields=[('year', '1603')], answer=0, source='')
     def _chat(self, messages: Sequence[Mapping[str, object]]) -> tuple[Sequence[str], Sequence[str | None], bool]:
         """The content of chat messages, by the turns that count."""
         turns = chat.turns_of(messages)
-        self.set_apart.update(chat.kinds_apart(turns))
+        self.set_apart.update({kind for turn in turns for kind, _ in turn.apart})
         texts, titles, sectioned = chat.chosen(turns, self.turns)
         if not texts:
             what = {"all": "no turn with text", "reasoning": "no reasoning", "tools": "no call of a tool"}
@@ -245,7 +244,9 @@ def _beside(record: Mapping[str, object], name: str, paths: Sequence[str]) -> st
         if value is MISSING or value is None:
             continue
         is_beside = name in BESIDE
-        text = chat.joined(value) if is_beside and is_chat(value) else as_string(value)
+        text = as_string(value)
+        if is_beside and is_chat(value):
+            text = "\n\n".join(turn.text for turn in chat.turns_of(value) if turn.text)
         is_id = path in PROMPT_FIELDS and text.isascii() and len(text.split()) < 2
         if not (is_beside and (is_id or not text.strip())):
             return text
@@ -258,26 +259,19 @@ def id_of(record: Mapping[str, object]) -> str | None:
         value = record.get(name)
         if isinstance(value, str) and value:
             return value
-        if _is_number(value):
+        is_whole = isinstance(value, int) and not isinstance(value, bool)  # with any number of digits
+        if is_whole or (isinstance(value, float) and math.isfinite(value)):
             return str(value)
         if value is not None and value != "":
             raise Defect(f"{name} is not a string or a number (found {kind(value)})")
     return None
 
 
-def _is_number(value: object) -> bool:
-    """Whether an id is a number; whole ones may have any number of digits."""
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _label(record: Mapping[str, object], names: Sequence[str]) -> str | None:
-    """Return the first of these fields that is not null, as a string."""
-    for name in names:
-        value = record.get(name)
-        if value is not None:
-            return as_string(value)
+def _group(record: Mapping[str, object]) -> str | None:
+    """The first of `GROUP_FIELDS` that is not null, as a string; None without one, or if it is empty."""
+    for name in GROUP_FIELDS:
+        if record.get(name) is not None:
+            return as_string(record[name]) or None
     return None
 
 
@@ -298,33 +292,24 @@ def _sections(content: object, names: object, field: str) -> tuple[list[str], li
         value, names = content["text"], content.get("title", names)
     if not isinstance(value, list):
         raise Defect(f"{field} is null" if value is None else f"{field} is not a list (found {kind(value)})")
-    titles = _titles(names, len(value), field)
-    texts: list[str] = []
-    for number, item in enumerate(value):
-        text: object = item
-        if isinstance(item, Mapping):
-            titles[number] = _title(item.get("title", titles[number]))
-            if "text" not in item:
-                raise Defect("a section has no field 'text'")
-            text = item["text"]
-        texts.append(text if isinstance(text, str) else _joined(text, "a section"))
-    return texts, titles
-
-
-def _titles(names: object, count: int, field: str) -> list[str | None]:
-    if names is None:
-        return [None] * count
+    names = [None] * len(value) if names is None else names
     if not isinstance(names, list):
         raise Defect(f"section_names is not a list (found {kind(names)})")
-    if len(names) != count:
-        raise Defect(f"{field} and section_names differ in length ({count} and {len(names)})")
-    return [_title(name) for name in names]
-
-
-def _title(name: object) -> str | None:
-    if name is None or isinstance(name, str):
-        return name
-    raise Defect(f"a section name is not a string (found {kind(name)})")
+    if len(names) != len(value):
+        raise Defect(f"{field} and section_names differ in length ({len(value)} and {len(names)})")
+    texts: list[str] = []
+    titles: list[str | None] = []
+    for item, name in zip(value, names, strict=True):
+        text, title = (
+            (item.get("text", MISSING), item.get("title", name)) if isinstance(item, Mapping) else (item, name)
+        )
+        if title is not None and not isinstance(title, str):
+            raise Defect(f"a section name is not a string (found {kind(title)})")
+        if text is MISSING:
+            raise Defect("a section has no field 'text'")
+        titles.append(title)
+        texts.append(text if isinstance(text, str) else _joined(text, "a section"))
+    return texts, titles
 
 
 def _joined(value: object, what: str) -> str:

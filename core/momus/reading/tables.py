@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import io
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from typing import TypeVar
 
@@ -23,62 +23,60 @@ from momus.errors import ReadingError
 from momus.limits import size_text
 from momus.reading.building import BATCH_BYTES, BATCH_ROWS
 from momus.reading.encoding import lines
-from momus.reading.fields import LABELS, is_text, needed_columns
 from momus.reading.files import OpenedFile
 from momus.reading.location import Location, Part, Problem, open_remote, shorten
+from momus.reading.paths import LABELS
+from momus.reading.recognised import is_text, needed_columns
 
 Batch = TypeVar("Batch", pa.RecordBatch, pa.Table)
+Columns = Callable[[pa.Schema], Sequence[str]]
+"""Chooses the names of the columns to read."""
 DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
 """Characters that may separate cells, by format; the most frequent one of the first row does."""
+MOST_BYTES = 4 * BATCH_BYTES
+"""Bytes of the texts of a dictionary that are written out at a time; beyond, row by row."""
 C_LONG = 2**31 - 1
 """The largest limit that the parser takes on all systems."""
 
 
-def parquet(
-    location: Location,
-    file: OpenedFile,
-    field: str | None,
-    keep: Sequence[str] = (),
-    columns: Sequence[str] | None = None,
-) -> Iterator[tuple[int, object]]:
-    """Yield (row number, record) from the needed columns of a Parquet file, about 4 MB at a time.
+def wanted(field: str | None, needed: Sequence[str] | None) -> Columns:
+    """Choose the columns that hold the text in this field, labels, and what else is needed; None: all."""
+    return partial(needed_columns, field=field, keep=needed) if needed is not None else lambda schema: schema.names
 
-    ``columns`` names the needed ones, of which the file may lack some (none: all); otherwise the field and ``keep``
-    choose them.
+
+def parquet(location: Location, file: OpenedFile, columns: Columns) -> Iterator[tuple[int, object]]:
+    """Yield (row number, record) from some columns of a Parquet file, about 4 MB at a time.
 
     Raises
     ------
     ReadingError
         This is not a Parquet file.
     """
+    location.unit = "row"
     if not file.head.startswith(b"PAR1"):
         start = file.head[:4]
         raise location.error(
-            f"this is not a Parquet file (it starts with {start!r})", f"give its format with {arg('fmt')}", 0
+            f"this is not a Parquet file (it starts with {start!r})", f"give its format with {arg('fmt')}"
         )
     with _seekable(location, file) as native:
-        schema = pq.read_schema(native)
-        if columns is None:
-            columns = needed_columns(schema, field, keep)
-        else:
-            columns = [name for name in schema.names if name in columns or not columns]
-        native.seek(0)
-        # a value that a dictionary holds once may stand in every row: dictionaries stay as they are until `_slices`
         metadata = pq.read_metadata(native)
+        names = columns(metadata.schema.to_arrow_schema())
         native.seek(0)
+        # a value that a dictionary holds once may stand in every row: dictionaries stay as they are until `_numbered`
         try:
-            table = pq.ParquetFile(native, read_dictionary=_dictionaries(metadata, columns))
+            table = pq.ParquetFile(native, read_dictionary=_dictionaries(metadata, names))
         except KeyError as error:
             fault = f"the file is damaged: its schema has no column {error}"
-            raise location.error(fault, "fetch or write the file again", 0) from None
+            raise location.error(fault, "fetch or write the file again") from None
         for group, number in groups_of(table.metadata, location.part):
             size = table.metadata.row_group(group)
             _check_packing(location, size)
-            step = _batch_rows(size.num_rows, size.total_byte_size)
-            for batch in table.iter_batches(step, row_groups=[group], columns=columns):
+            for batch in table.iter_batches(
+                _batch_rows(size.num_rows, size.total_byte_size), row_groups=[group], columns=names
+            ):
                 before, number = number, number + batch.num_rows
                 first = before if location.part is None else max(before, location.part.start)
-                yield from _numbered(location, within(batch, before, location.part), first, step)
+                yield from _numbered(location, within(batch, before, location.part), first)
 
 
 def groups_of(metadata: pq.FileMetaData, part: Part | None) -> Iterator[tuple[int, int]]:
@@ -124,38 +122,26 @@ def _check_packing(location: Location, group: pq.RowGroupMetaData) -> None:
             raise location.too_packed(fault, "ratio=100000")
 
 
-def _slices(location: Location, batch: pa.RecordBatch, before: int) -> Iterator[pa.RecordBatch]:
-    """Cut a batch so that the texts of each piece take about 4 MB once they are written out.
+def _written(location: Location, batch: pa.RecordBatch, before: int) -> int:
+    """Bytes of the texts of a batch that stand in a dictionary, once they are written out; refuse too many.
 
     ``before`` is the number of rows before the batch, for messages.
     """
     coded = [size for size in map(_coded_sizes, batch.columns) if size is not None]
-    if not coded:
-        yield batch
-        return
-    sizes = np.sum(coded, axis=0)  # bytes of the texts of each row, (rows,)
-    if batch.num_rows and int(sizes.max()) > location.limits.document:
-        raise location.too_long("the document", before + int(np.argmax(sizes)) + 1)
-    totals = np.cumsum(sizes)
-    _check_growth(location, int(totals[-1]) if len(totals) else 0)
-    start = 0
-    while start < batch.num_rows:
-        used = int(totals[start - 1]) if start else 0
-        end = max(start + 1, int(np.searchsorted(totals, used + BATCH_BYTES, "right")))
-        yield batch.slice(start, end - start)
-        start = end
-
-
-def _check_growth(location: Location, size: int) -> None:
-    """Refuse a batch whose texts, written out, take far more than the whole file."""
+    if not coded or not batch.num_rows:
+        return 0
     limits = location.limits
+    sizes = np.sum(coded, axis=0)  # bytes of the texts of each row, (rows,)
+    if int(sizes.max()) > limits.document:
+        raise location.too_long("the document", before + int(np.argmax(sizes)) + 1)
     packed = location.size or 0
     if location.path is not None and location.path.is_file():
         packed = location.path.stat().st_size
-    if size > max(limits.free, limits.ratio * packed):
-        sizes = f"{size_text(packed)} grow to {size_text(size)} and more"
-        fault = f"a few texts of the file stand in many rows: {sizes} when they are written out"
+    if (size := int(sizes.sum())) > max(limits.free, limits.ratio * packed):
+        grown = f"{size_text(packed)} grow to {size_text(size)} and more"
+        fault = f"a few texts of the file stand in many rows: {grown} when they are written out"
         raise location.too_packed(fault, "ratio=100000")
+    return size
 
 
 def _coded_sizes(column: pa.Array) -> NDArray[np.int64] | None:
@@ -191,7 +177,7 @@ def _seekable(location: Location, file: OpenedFile) -> Iterator[pa.NativeFile]:
     if location.url is not None and not file.compressed:
         with open_remote(location) as remote:
             if remote.seekable():
-                yield pa.PythonFile(io.BufferedReader(remote, 1 << 20), "r")
+                yield pa.PythonFile(remote, "r")
                 return
     with tempfile.TemporaryFile(prefix="momus-") as temporary:
         shutil.copyfileobj(file.content, temporary, 1 << 20)
@@ -199,61 +185,57 @@ def _seekable(location: Location, file: OpenedFile) -> Iterator[pa.NativeFile]:
         yield pa.PythonFile(temporary, "r")
 
 
-def arrow(
-    location: Location, file: OpenedFile, field: str | None, keep: Sequence[str] = ()
-) -> Iterator[tuple[int, object]]:
-    """Yield (row number, record) from an Arrow IPC file or stream, batch by batch."""
+def arrow(location: Location, file: OpenedFile, columns: Columns) -> Iterator[tuple[int, object]]:
+    """Yield (row number, record) from some columns of an Arrow IPC file or stream, batch by batch."""
+    location.unit = "row"
     number = 0
     with _seekable(location, file) as native:
         is_file = file.head.startswith(b"ARROW1")
         reader = pa.ipc.open_file(native) if is_file else pa.ipc.open_stream(native)
-        columns = needed_columns(reader.schema, field, keep)
+        names = columns(reader.schema)
         for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
-            needed = batch.select(columns)
-            yield from _numbered(location, needed, number, _batch_rows(needed.num_rows, needed.nbytes))
+            needed = batch.select(names)
+            step = _batch_rows(needed.num_rows, needed.nbytes)
+            for start in range(0, needed.num_rows, step):
+                yield from _numbered(location, needed.slice(start, step), number + start)
             number += needed.num_rows
 
 
-def _numbered(location: Location, batch: pa.RecordBatch, before: int, step: int) -> Iterator[tuple[int, object]]:
-    """Yield (row number, record) of a batch, ``step`` rows at a time, after ``before`` rows of the file."""
-    valid = _all_utf8(batch)
-    for start in range(0, batch.num_rows, step):
-        for rows in _slices(location, batch.slice(start, step), before):
-            yield from enumerate(_records(rows, valid), before + 1)
-            before += rows.num_rows
-
-
-def _batch_rows(rows: int, size: int) -> int:
-    """Return how many rows to read at a time, to hold about 4 MB in memory."""
-    return max(1, min(BATCH_ROWS, rows * BATCH_BYTES // max(1, size)))
-
-
-def _all_utf8(batch: pa.RecordBatch) -> bool:
-    """Whether all texts are valid UTF-8.
-
-    Arrow trusts the offsets in a file. Checking them here makes damaged ones an error instead of a crash.
-    """
+def _numbered(location: Location, batch: pa.RecordBatch, before: int) -> Iterator[tuple[int, object]]:
+    """Yield (row number, record or `Problem`) of a batch, after ``before`` rows of the file."""
+    valid = True
     try:
+        # Arrow trusts the offsets in a file: damaged ones are an error here, and a crash where they are used
         batch.validate(full=True)
     except pa.ArrowInvalid as error:
         if "UTF8" not in str(error):
             raise
-        return False
-    return True
+        valid = False
+    if _written(location, batch, before) > MOST_BYTES or not valid:
+        records = _one_by_one(batch)
+    else:
+        for i, column in enumerate(batch.columns):
+            if pa.types.is_dictionary(column.type):
+                batch = batch.set_column(i, batch.schema.names[i], column.dictionary_decode())
+        records = iter(batch.to_pylist())
+    yield from enumerate(records, before + 1)
 
 
-def _records(batch: pa.RecordBatch, valid: bool) -> list[object]:
-    """Convert rows to Python objects; unless all are ``valid`` UTF-8, rows that are not become a `Problem`."""
-    if valid:
-        return list(batch.to_pylist())
-    return [_record(batch.slice(i, 1)) for i in range(batch.num_rows)]
+def _one_by_one(batch: pa.RecordBatch) -> Iterator[object]:
+    """The records of a batch, each made when it is asked for: a text of a dictionary may stand in all of them."""
+    names = batch.schema.names
+    for row in zip(*batch.columns, strict=True):
+        record: object
+        try:
+            record = {name: value.as_py() for name, value in zip(names, row, strict=True)}
+        except (UnicodeDecodeError, SystemError):
+            record = Problem("not valid UTF-8")
+        yield record
 
 
-def _record(row: pa.RecordBatch) -> object:
-    try:
-        return row.to_pylist()[0]
-    except (UnicodeDecodeError, SystemError):
-        return Problem("not valid UTF-8")
+def _batch_rows(rows: int, size: int) -> int:
+    """How many rows to read at a time, to hold about 4 MB in memory."""
+    return max(1, min(BATCH_ROWS, rows * BATCH_BYTES // max(1, size)))
 
 
 def table_rows(
@@ -318,7 +300,6 @@ def _column_names(location: Location, cells: list[str]) -> list[str]:
         raise location.error(
             f"the first row names the column {shorten(repeated[0])} {names.count(repeated[0])} times",
             "give each column its own name in the first row, such as id,text",
-            0,
         )
     return names
 

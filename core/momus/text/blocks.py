@@ -235,17 +235,16 @@ def _paragraphs(text: str, start: int, stop: int) -> Iterator[Block]:
     span = (held[0][0], held[-1][1])
     if len(held) > 2 and max(sizes) <= VERSE:
         yield Block("verse", 0, *span, "\n".join(text[a:b] for a, b in held))
+    # lines of speakers begin with a dash in many languages
     elif (
-        len(held) > 1 and VERSE < max(sizes) <= WRAPPED and min(sizes[:-1]) > max(sizes) / 2 and not _spoken(text, held)
+        len(held) > 1
+        and VERSE < max(sizes) <= WRAPPED
+        and min(sizes[:-1]) > max(sizes) / 2
+        and not any(text[begin] in "–—" for begin, _ in held[1:])
     ):
         yield _paragraph(" ".join(text[a:b] for a, b in held), span)
     else:
         yield from (_paragraph(text[a:b], (a, b)) for a, b in held)
-
-
-def _spoken(text: str, lines: Sequence[tuple[int, int]]) -> bool:
-    """Whether a line but the first begins with a dash, as those of speakers do in many languages."""
-    return any(text[start] in "–—" for start, _ in lines[1:])
 
 
 def _paragraph(content: str, span: tuple[int, int]) -> Block:

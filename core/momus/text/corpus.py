@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -101,7 +101,7 @@ class Corpus(Columns):
         groups: Sequence[str | None] | None = None,
     ) -> Corpus:
         """Make a corpus of running texts; ids default to ``name:1``, ``name:2`` and so on."""
-        return cls._of(((Section(text),) for text in texts), False, ids, prompts, name, groups)
+        return cls._of((((None, text),) for text in texts), False, ids, prompts, name, groups)
 
     @classmethod
     def from_sections(
@@ -113,29 +113,16 @@ class Corpus(Columns):
         groups: Sequence[str | None] | None = None,
     ) -> Corpus:
         """Make a corpus of sectioned documents, each a sequence of (title or None, text)."""
-        sections = (tuple(Section(text, title) for title, text in document) for document in documents)
-        return cls._of(sections, True, ids, prompts, name, groups)
+        return cls._of(documents, True, ids, prompts, name, groups)
 
     @classmethod
-    def _of(
-        cls,
-        documents: Iterable[tuple[Section, ...]],
-        sectioned: bool,
-        ids: Sequence[str] | None,
-        prompts: Sequence[str | None] | None,
-        name: str,
-        groups: Sequence[str | None] | None,
-    ) -> Corpus:
-        rows = (
-            Document(
-                ids[i] if ids else f"{name}:{i + 1}",
-                sections,
-                sectioned,
-                prompts[i] if prompts else None,
-                group=groups[i] if groups else None,
-            )
-            for i, sections in enumerate(documents)
-        )
+    def _of(cls, documents: Iterable[Sequence[tuple[str | None, str]]], sectioned: bool, *labels: Any) -> Corpus:
+        ids, prompts, name, groups = labels
+        rows = []
+        for i, document in enumerate(documents):
+            sections = tuple(Section(text, title) for title, text in document)
+            id, prompt = ids[i] if ids else f"{name}:{i + 1}", prompts[i] if prompts else None
+            rows.append(Document(id, sections, sectioned, prompt, group=groups[i] if groups else None))
         return cls.from_documents(rows, name)
 
     def __len__(self) -> int:

@@ -187,18 +187,14 @@ def with_languages(corpus: Corpus, language: str | None) -> Corpus:
         return corpus
     codes: list[str | None]
     if language == DETECT:
-        codes = [_detected(document.text) for document in corpus]
+        # None where `lingua` decides for none
+        languages = [_detector().detect_language_of(document.text[:READ]) for document in corpus]
+        codes = [None if language is None else language.iso_code_639_1.name.lower() for language in languages]
     elif language.startswith(OF_FIELD):
         codes = corpus.field(language.removeprefix(OF_FIELD))
     else:
         codes = [language] * len(corpus)
     return corpus.with_field(FIELD, [code or None for code in codes])
-
-
-def _detected(text: str) -> str | None:
-    """The ISO 639-1 code that ``lingua`` gives a text; None where it decides for none."""
-    language = _detector().detect_language_of(text[:READ])
-    return None if language is None else str(language.iso_code_639_1.name).lower()
 
 
 @cache

@@ -158,11 +158,12 @@ class TextSketch:
         words: Counter[str] = Counter()
         for sketch in parts:
             words.update(sketch.words)
+        frequent = heapq.nsmallest(FREQUENT, words.items(), key=lambda item: (-item[1], item[0]))
         table = pa.concat_tables([p.table for p in parts]).combine_chunks()
         fetches = [p.fetch for p in parts if p.fetch is not None]
         offsets = offsets_of([len(p) for p in parts])
         fetch = _fetch_from(fetches, offsets) if len(fetches) == len(parts) else None
-        return cls(parts[0].name if name is None else name, table, _most_frequent(words), fetch)
+        return cls(parts[0].name if name is None else name, table, dict(frequent), fetch)
 
     def to_table(self) -> pa.Table:
         """Return the columns, with the name and the frequent words in the metadata of the schema.
@@ -296,10 +297,6 @@ def _frequent(table: TokenTable) -> dict[str, int]:
     # the vocabulary is in alphabetical order, which decides between words of one frequency
     top = np.argsort(-counts, kind="stable")[:FREQUENT]
     return {table.vocabulary[i]: int(counts[i]) for i in top.tolist() if counts[i]}
-
-
-def _most_frequent(words: Mapping[str, int]) -> dict[str, int]:
-    return dict(heapq.nsmallest(FREQUENT, words.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _column(values: Any, kind: pa.DataType) -> pa.ChunkedArray | pa.Array:

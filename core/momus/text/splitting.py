@@ -70,7 +70,8 @@ def units_of(ids: Sequence[str], groups: Sequence[str | None], prompts: Sequence
             keys.append(("document", id))
     numbers: dict[tuple[str, str], int] = {}
     codes = np.empty(len(ids), dtype=np.int64)
-    for row in _by_id(ids).tolist():
+    # the order of the ids does not depend on that of the documents
+    for row in np.argsort(np.asarray(ids, dtype=object), kind="stable").tolist():
         codes[row] = numbers.setdefault(keys[row], len(numbers))
     kinds = Counter(kind for kind, _ in numbers)
     return Units(codes, kinds["group"], kinds["prompt"], kinds["document"])
@@ -143,8 +144,3 @@ def run_rows(sizes: Ints, share: float, seed: int, runs: int = RUNS) -> tuple[In
     cut = min(max(round(share * len(filled)), 1), max(len(filled) - 1, 1))
     first = np.isin(owners, filled[order[:cut]])
     return np.flatnonzero(first), np.flatnonzero(~first)
-
-
-def _by_id(ids: Sequence[str]) -> Ints:
-    """Row numbers in the order of the ids, which does not depend on the order of the documents: int64 (n,)."""
-    return np.argsort(np.asarray(ids, dtype=object), kind="stable")

@@ -17,7 +17,7 @@ from momus.progress import stage
 from momus.reading.folders import listing_of
 from momus.reading.markup import SUFFIXES as MARKUP
 from momus.reading.options import Source, top_of
-from momus.reading.sniffing import SUFFIXES, TEXTUAL, split_name
+from momus.reading.streams import SUFFIXES, TEXTUAL, split_name
 from momus.text.counting import counted
 from momus_preparing.filters import Filters, PreparedTexts, clean, lemmatizer, spelling_variants
 

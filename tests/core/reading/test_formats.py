@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from momus.errors import MomusError, PluginError, ReadingError, UsageError
 from momus.reading import ReadingOptions, read_corpus, read_memory, sides_of, split_by
+from momus.reading.chat import answer_in, prompt_in
 from momus.reading.formats import Format, formats
-from momus.reading.messages import answer_in, from_markup, prompt_in
+from momus.reading.messages import from_markup
 from momus.reading.parts import cut, list_inputs, read_part
 from momus.reading.paths import MISSING, Where, check_path, look_up
 

@@ -1,15 +1,20 @@
-"""Recognise the format of a file by its name, then by its first bytes."""
+"""What a file holds: its format, by its name and its first bytes, and its records with their positions."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from momus.arguments import arg
+from momus.errors import UsageError
 from momus.plugins import READERS, registered
-from momus.reading.files import COMPRESSIONS
-from momus.reading.location import Location, shorten
-from momus.reading.logs import refused
+from momus.reading import jsonfiles, tables
+from momus.reading.encoding import by_line, by_paragraph, check_head, whole
+from momus.reading.files import COMPRESSIONS, OpenedFile
+from momus.reading.location import Location, NoDocumentsError, shorten
+from momus.reading.markup import SUFFIXES as MARKUP
+from momus.reading.markup import markup_record
 
 FORMATS = {
     "jsonl": "JSON Lines: one record per line",
@@ -92,7 +97,7 @@ def file_format(location: Location, head: bytes) -> str:
     if not suffix:
         return "text"
     readers = ", ".join(f"{name}:PATH" for name in registered(READERS))
-    raise refused(
+    raise NoDocumentsError(
         f"{location.label}: unknown extension {suffix!r} of a file that starts with "
         f"{shorten(head[:40].decode('utf-8', 'replace'))}; "
         f"known are {', '.join(SUFFIXES)}, also with {', '.join(PACKED)}",
@@ -123,3 +128,59 @@ def _is_json(line: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def records_in(
+    location: Location,
+    file: OpenedFile,
+    kind: str,
+    encoding: str = "utf-8",
+    skip: bool = False,
+    field: str | None = None,
+    needed: Sequence[str] | None = None,
+    items: str | None = None,
+) -> tuple[Iterator[tuple[int, object]], str | None]:
+    """Position and value of each record of a file of this format, and the field that holds their text.
+
+    Parameters
+    ----------
+    skip
+        Whether lines that cannot be read become a `Problem` each.
+    needed
+        Paths that are needed beside the field and the labels; None: all columns of a table.
+    items
+        The list of a JSON document whose items are the records.
+
+    Raises
+    ------
+    ReadingError
+        The file is of another format, or damaged; also while the records are read.
+    """
+    if kind == "parquet":
+        return tables.parquet(location, file, tables.wanted(field, needed)), field
+    if kind == "arrow":
+        return tables.arrow(location, file, tables.wanted(field, needed)), field
+    check_head(location, file.head, encoding)
+    if kind == "json":
+        return jsonfiles.json_document(location, file, encoding, field, items)
+    if kind == "jsonl":
+        return jsonfiles.json_lines(location, file, encoding, skip), field
+    if kind in TABULAR:
+        return tables.table_rows(location, file, encoding, skip, kind), field
+    if kind == "markup":
+        suffix = split_name(location.name)[1] if location.name else ""
+        if suffix not in MARKUP:
+            raise location.error(
+                f"the name does not say the markup (extension {suffix!r})",
+                f"give the file an extension that does: {', '.join(MARKUP)}, also with {', '.join(PACKED)}",
+            )
+        return ((n, markup_record(str(text), MARKUP[suffix])) for n, text in whole(location, file, encoding)), field
+    if location.name and SUFFIXES.get(split_name(location.name)[1]) in TABULAR:
+        # column names and broken cells would be documents
+        raise UsageError(
+            f"{location.label}: the name is that of a table, which {arg('fmt', kind)} would not take apart",
+            hint=f"leave out {arg('fmt', kind)}; if the file is plain text after all, rename it to .txt",
+        )
+    if kind == "lines":
+        return by_line(location, file, encoding, skip), field
+    return (by_paragraph if kind == "paragraphs" else whole)(location, file, encoding), field
