@@ -112,7 +112,10 @@ LOST = {
     ),
     "a calibration over a run": (("calibrate", "-r", "texts/real.jsonl", "-c", "length", "-o", "run"), "holds a run"),
     "a result over the key": (("study", "read", "study", *ANSWERS, "-o", "study/key.json"), "is a part of the study"),
-    "a result over the study": (("study", "read", "study", *ANSWERS, "-o", "study/study.json"), "is a part of the study"),
+    "a result over the study": (
+        ("study", "read", "study", *ANSWERS, "-o", "study/study.json"),
+        "is a part of the study",
+    ),
     "a result over answers": (("study", "read", "study", *ANSWERS, "-o", "rater-1.json"), "own input"),
     "a study over a study": (("study", "new", "run", *TEXTS[2:], "-o", "study"), "not an empty folder"),
     "JUnit over a run": (("gate", "run", "--max", 9, "--junit", "run/run.json"), "part of the run"),
