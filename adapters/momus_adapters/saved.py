@@ -158,9 +158,8 @@ class Tensors(Estimator):
             good = not np.isnan(value).any() if infinite else np.isfinite(value).all()
             state.require(bool(good), name, f"{'numbers' if infinite else 'finite numbers'} in {key!r}")
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         names = state.texts("names_")
         shapes, types = state.value("shapes_"), state.texts("types_", len(names), distinct=False)
         state.require(all(t[1:2] in ("b", "i", "u", "f") and len(t) <= 4 for t in types), "types_", "types of numbers")
@@ -251,9 +250,8 @@ class SavedEstimator(Estimator):
         """What saved arrays are read into."""
         return Tensors()
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.require(isinstance(state.value("content_"), dict), "content_", "a description of an estimator")
         state.component("arrays_", Tensors)
         try:

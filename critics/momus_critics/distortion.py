@@ -83,9 +83,9 @@ class Distortion(TextCritic[ScoredTwice]):
         self.edges_ = np.unique(np.quantile(values, np.linspace(0, 1, BINS + 1)[1:-1]))
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        Fitted(self).ascending("edges_")
+        state.ascending("edges_")
 
     def _scorer(self, role: str) -> TextScorer:
         """Open the scorer of the language or of the model, by the parameter that names it."""

@@ -79,9 +79,8 @@ class Length(CountingCritic[Values]):
         self.tail_mean_ = float(max(lengths.mean(), 1.0))
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         edges = state.ascending("edges_", kind="i")
         state.require(len(edges) > 1 and edges[0] >= 1, "edges_", "edges of at least one bin, from 1 up")
         tail = np.exp(state.number("log_tail_", high=0.0))

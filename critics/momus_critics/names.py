@@ -163,9 +163,8 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
         self.rate_ = float((documents.sum() + 0.5) / (int(counts.array("totals")[0]) + 1.0))  # names per word
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         names = state.texts("names_")
         state.array("documents_", (len(names),), kind="i", low=1)
         discount = state.number("discount_", 0.0, 1.0)

@@ -136,9 +136,8 @@ class Path(ProseCritic[Paths], DeviceMixin):
         self.correlations_ = np.clip(ratio, -LARGEST, LARGEST)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.component("embedder_")
         state.texts("common_")
         axes = state.array("axes_", (None, None))

@@ -94,9 +94,8 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
             self.opened_ = self._scorer().name
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         if self.scorer != "ngram":
             state.text("opened_")
             return

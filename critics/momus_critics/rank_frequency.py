@@ -72,9 +72,8 @@ class RankFrequency(CountingCritic[TokenStates]):
         self.exponent_ = zipf.fit_exponent(numbers)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.texts("vocabulary_", least=1)
         state.number("exponent_", above=1.0)
 

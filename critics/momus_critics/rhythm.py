@@ -157,9 +157,8 @@ class LengthProcess(Estimator):
         self.shape_ = float(np.exp(optimum.x[-1]))
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.number("centre_", -1e3, 1e3)
         state.array("coefficients_", (COEFFICIENTS,), low=-50.0, high=50.0)
         state.number("shape_", 1e-6, 1e6)
@@ -241,9 +240,9 @@ class Rhythm(ProseCritic[SentenceLengths]):
         self.process_ = self.new_process().fit(z)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        Fitted(self).component("process_", LengthProcess)
+        state.component("process_", LengthProcess)
 
     def project(self, batch: Corpus) -> SentenceLengths:
         """Count the words of each sentence."""

@@ -102,9 +102,8 @@ class TokenShare(CountingCritic[TokenCounts]):
         self.alpha_, self.beta_ = fit_beta_binomial(pairs // PACK, pairs % PACK)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.number("alpha_", above=0.0)
         state.number("beta_", above=0.0)
 
@@ -226,9 +225,9 @@ class StopwordShare(TokenShare):
         }
         return super().fit_from(counts)
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state()
+        super().check_state(state)
         lists = vars(self).get("lists_", {})  # critics saved before there were such lists have none
         good = isinstance(lists, dict) and all(
             isinstance(entry, dict)
@@ -237,7 +236,7 @@ class StopwordShare(TokenShare):
             and all(isinstance(word, str) for word in entry["words"])
             for entry in lists.values()
         )
-        Fitted(self).require(good, "lists_", "lists of words by language")
+        state.require(good, "lists_", "lists of words by language")
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without tokens, and those in a language without a list."""

@@ -152,9 +152,8 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         self.openings_ = np.sort(codes[np.lexsort((codes, -numbers))[:COMMON]])
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.component("process_", DenseNGrams)
         state.ascending("openings_", kind="i")
 

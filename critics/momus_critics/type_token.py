@@ -100,9 +100,8 @@ class TypeToken(CountingCritic[Growth]):
             self.alpha_, self.beta_ = poisson.fit(tokens, types)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.number("alpha_", high=1e12, above=0.0)
         state.number("beta_", -10.0, 10.0)
         state.integer("longest_", 1)

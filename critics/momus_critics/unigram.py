@@ -75,9 +75,8 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
         self.unseen_ = unseen_types(seen)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         words = state.texts("vocabulary_", least=1)
         values = state.probabilities("log_probabilities_", (len(words) + 1,), logarithms=True)
         state.require(bool((np.diff(values[:-1]) <= 0).all()), "log_probabilities_", "words in order of frequency")

@@ -114,10 +114,9 @@ class TransformersPosterior(CalibratedPosterior):
         self.calibrate(logits, labels[test])
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state()
-        state = Fitted(self)
+        super().check_state(state)
         state.array("log_weights_", (None,))
         state.array("weights_", (None,))
         state.require(isinstance(state.value("config_"), dict), "config_", "a configuration")

@@ -173,9 +173,8 @@ class CalibratedPosterior(Estimator):
             "sections": len(truth),
         }
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.number("temperature_", above=0.0)
         state.measures("held_out_")
 

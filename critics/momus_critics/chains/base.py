@@ -64,9 +64,8 @@ class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
         self.shares_ = (visits + 0.5) / (visits + 0.5).sum()
         return visits
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         k = len(state.texts("titles_", least=1, distinct=False))
         state.array("counts_", (k + 1, k + 1), low=0.0)
         state.number("constant_", above=0.0)

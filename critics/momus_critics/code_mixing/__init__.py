@@ -174,9 +174,8 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
         self.vocabulary_, self.curve_ = list(vocabulary), np.array(curve, dtype=np.float64)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         words = state.texts("vocabulary_", least=1)
         topics = len(state.array("alpha_", (None,), low=1e-300))
         state.require(topics > 0, "alpha_", "at least one topic")

@@ -157,9 +157,8 @@ class Consistency(WordCritic[Memberships]):
         self.compared_ = len(native)
         self.told_apart_ = float((native > strange).mean())
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.component("vectors_", SectionVectors)
         state.number("largest_", above=0.0, high=model.LARGEST)
         state.number("half_", above=0.0)

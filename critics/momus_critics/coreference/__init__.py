@@ -208,9 +208,9 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
         self.process_ = self.new_process().learn(counts)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        Fitted(self).component("process_", ChainProcess)
+        state.component("process_", ChainProcess)
 
     def chains(self, corpus: Corpus) -> tuple[Chains, Ints]:
         """Symbols of a corpus, and the character span of each, (N, 2)."""

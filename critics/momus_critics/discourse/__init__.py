@@ -96,9 +96,9 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
         self.process_ = self.new_process().learn(counts)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        Fitted(self).component("process_", DenseNGrams)
+        state.component("process_", DenseNGrams)
 
     def project(self, batch: Corpus) -> SentenceClasses:
         """Classify the sentences of each document."""

@@ -141,9 +141,8 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
         self.size_, self.grouped_ = size, grouped
         return changed
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.array("idf_", (len(state.texts("words_")),), low=0.0)
         state.number("unknown_idf_", low=0.0)
         state.number("mean_")

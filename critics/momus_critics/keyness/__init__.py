@@ -118,9 +118,8 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         order = np.argsort(keys)
         self.keys_, self.order_ = keys[order], order
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         terms = state.texts("terms_", least=1)
         asked = state.texts("asked_", least=1)
         columns = state.texts("columns_", least=len(terms))

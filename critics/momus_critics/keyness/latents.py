@@ -58,9 +58,8 @@ class TermProcess(Estimator):
         self.growth_ = float(optimum.x)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.number("length_", low=1.0)
         state.number("growth_", 0.0, 1.5)
         state.array("probabilities_", (None,), low=1e-12, high=1 - 1e-12)

@@ -133,9 +133,8 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
         """Documents whose label is of another type."""
         return self._reasons(batch)
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.text("kind_", KINDS)
         state.text("why_")
         state.integer("skipped_")

@@ -54,12 +54,11 @@ class Categories(LearnsLabels[Weights], TextCritic[StateSequences]):
         counts = matrix(values, self.labels_).sum(axis=0) + 0.5
         self.shares_ = counts / counts.sum()
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         shares = state.probabilities("shares_", (None,))
         state.require(bool((shares > 0).all()), "shares_", "shares above 0")
-        check_labels(self, len(shares))
+        check_labels(state, len(shares))
 
     @property
     def state_names(self) -> Sequence[str]:
@@ -157,12 +156,11 @@ class Sets(LearnsLabels[Weights], TextCritic[Values]):
         self.labels_ = learned(values, self.field)
         self.shares_ = (self._matrix(values).sum(axis=0) + 0.5) / (len(values) + 1)
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         shares = state.array("shares_", (None,), low=0.0, high=1.0)
         state.require(bool(((shares > 0) & (shares < 1)).all()), "shares_", "shares above 0 and below 1")
-        check_labels(self, len(shares))
+        check_labels(state, len(shares))
 
     def _matrix(self, values: Sequence[Weights]) -> Floats:
         """Which labels each document has, (n, K); several unknown ones count as one."""

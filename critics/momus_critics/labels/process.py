@@ -16,7 +16,6 @@ import numpy as np
 from momus.critic import Reporting
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError
-from momus.estimator import Estimator
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -145,8 +144,7 @@ def keys(labels: Sequence[str]) -> list[str]:
     return names
 
 
-def check_labels(estimator: Estimator, states: int) -> None:
+def check_labels(state: Fitted, states: int) -> None:
     """Check the labels of a state that was read from a folder."""
-    state = Fitted(estimator)
     labels = state.texts("labels_", states, least=2)
     state.require(labels[-1] == OTHER, "labels_", f"labels of which the last is {OTHER}")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from momus.critic import Pooled, Rows, Statistic
+from momus.critic.fitted import Fitted
 from momus.critic.shifts import Shifts
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Table
@@ -47,10 +48,10 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
         visits = self.learn_counts(folds)
         self.positions_ = np.clip(relative_places(offsets) @ weights / np.maximum(visits, 1e-12), 0.0, 1.0)
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state()
-        check_labels(self, self.states)
+        super().check_state(state)
+        check_labels(state, self.states)
 
     def project(self, batch: Corpus) -> ChainLatents:
         """The labels of each step, with their probabilities where some are unsure."""

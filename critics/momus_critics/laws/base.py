@@ -199,9 +199,8 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         self.spread_ = max(line.error, 1e-3)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         for name in ("exponent_", "intercept_", "block_slope_", "block_intercept_"):
             state.number(name)
         state.number("error_", low=0.0)

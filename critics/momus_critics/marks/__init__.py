@@ -105,9 +105,8 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
         self.correlations_ = np.clip(correlation, LEAST, 0.9)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         for name in ("shares_", "correlations_"):
             values = state.array(name, (len(CLASSES),), low=0.0, high=1.0)
             state.require(bool(((values > 0) & (values < 1)).all()), name, "numbers between 0 and 1")

@@ -84,9 +84,8 @@ class WordPairs(Estimator):
         self.vocabulary_, self.idf_ = learn_vocabulary(texts, words_and_pairs, self.features)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.array("idf_", (len(state.texts("vocabulary_")),), low=0.0)
 
     def embed(self, texts: Sequence[str]) -> sparse.csr_array:
@@ -133,9 +132,8 @@ class LsaEmbedder(Estimator):
         self.directions_ = v.T.copy()
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         words = len(state.texts("vocabulary_"))
         state.array("idf_", (words,), low=0.0)
         state.array("directions_", (words, None))

@@ -96,9 +96,8 @@ class Register(ProseCritic[RegisterLatents]):
         self.noise_ = np.maximum(np.asarray(model.noise_variance_, dtype=np.float64), 1e-3)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         f = len(FEATURES)
         state.array("mean_", (f,))
         state.array("sd_", (f,), low=1e-3)

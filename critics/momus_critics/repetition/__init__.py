@@ -91,9 +91,9 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
         self.process_ = self.new_process().learn(counts)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        Fitted(self).component("process_", CopyProcess)
+        state.component("process_", CopyProcess)
 
     def project(self, batch: Corpus) -> Copies:
         """Find the copied stretches of each document."""

@@ -144,9 +144,8 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
         """Whether words are points or have posteriors."""
         return {"word_posterior": "point" if self.point_ else "dirichlet"}
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         words = state.texts("vocabulary_", least=1)
         topics = len(state.probabilities("phi_", (None, len(words))))
         state.require(topics > 1, "phi_", "at least two topics")
