@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -123,17 +123,15 @@ class Distortion(TextCritic[ScoredTwice]):
             "bins": np.hstack([one_hot * errors[:, None], one_hot]),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Mean of log p_M − log p_L in nats."""
-        return (
-            Statistic.ratio(
-                "error",
-                "error",
-                "mean of log p_M − log p_L",
-                "rarer|likelier under the model",
-                unit="nats per document",
-            ),
-        )
+    tested = (
+        Statistic.ratio(
+            "error",
+            "error",
+            "mean of log p_M − log p_L",
+            "rarer|likelier under the model",
+            unit="nats per document",
+        ),
+    )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Mean error by probability under the language."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.critic import Critic
+from momus.critic.hooks import tokenizer_of
 from momus.evidence import Axis, Chart, MarkedDocument, Series, Step, both
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
-from momus.text.plain import QUOTES, Reads, in_place
+from momus.text.plain import QUOTES, in_place
 from momus.text.tokens import Tokenizer
 
 S = TypeVar("S")
@@ -114,17 +116,32 @@ def words_of(document: Corpus, tokenizer: Tokenizer, without: str = "") -> list[
     return [w for w in (table.vocabulary[i] for i in table.ids.tolist()) if w != without]
 
 
+def marked(
+    critic: Critic[Any], document: Corpus, latents: Any, steps: Sequence[Step], unit: str = "nats", note: str = ""
+) -> MarkedDocument:
+    """A corpus of one document as steps, with its Latent NLL: in all, or by step if the unit is ``nats per`` something.
+
+    >>> from momus_critics.length import Length
+    >>> critic, document = Length().fit(["a b", "a"]), Corpus.from_texts(["a"])
+    >>> round(marked(critic, document, critic.project(document), [Step("short")]).value, 2)
+    0.69
+    """
+    prior = critic.log_prior(latents)
+    value = -float(prior.values[0]) / (1 if unit == "nats" else max(int(prior.steps[0]), 1))
+    return MarkedDocument(document.name, document.ids[0], value, unit, steps, note)
+
+
 def mark_passage(
+    critic: Critic[Any],
     document: Corpus,
+    latents: Any,
     words: Sequence[str],
     marks: Mapping[int, Mark],
     *,
-    value: float,
-    unit: str,
+    unit: str = "nats",
     values: Floats | None = None,
     shown: int = SHOWN,
     note: str = "",
-    reads: Reads = "prose",
 ) -> MarkedDocument:
     """Cut the passage with the most marks into steps: stretches without a mark, and marked tokens.
 
@@ -136,33 +153,33 @@ def mark_passage(
         Its tokens, see `words_of`.
     marks
         The marked tokens, by position; neighbours with equal marks share a step.
-    value, unit
-        Latent NLL of the document and its unit.
     values
         Contribution of each token to the Latent NLL in nats, (N,).
     shown
         Tokens of the passage, at most.
-    reads
-        What of the text the tokens are split from.
 
     Returns
     -------
-    The steps' texts, concatenated, are the passage as the document spells it, without signs of layout if prose is read.
+    See `marked`. The steps' texts, concatenated, are the passage as the document spells it, without signs of layout if
+    the critic reads prose.
 
-    >>> corpus = Corpus.from_texts(["The cat, the hat."])
-    >>> words = words_of(corpus, Tokenizer("words", str.split))
-    >>> marked = mark_passage(corpus, words, {2: Mark("repeat")}, value=1.0, unit="nats")
-    >>> [(s.text, s.label) for s in marked.steps]
+    >>> from momus_critics.length import Length
+    >>> critic, corpus = Length().fit(["a b", "a"]), Corpus.from_texts(["The cat, the hat."])
+    >>> z, words = critic.project(corpus), ["the", "cat,", "the", "hat."]
+    >>> [(s.text, s.label) for s in mark_passage(critic, corpus, z, words, {2: Mark("repeat")}).steps]
     [('The cat, ', ''), ('the ', 'repeat'), ('hat.', '')]
     """
+    tokenizer, source = tokenizer_of(critic), document[0].text
+    source = source if tokenizer is None or tokenizer.reads == "everything" else in_place(source)
     hits = np.zeros(len(words), dtype=bool)
     hits[list(marks)] = True
-    start = _densest(hits, shown)
+    # the passage of so many tokens with the most hits, the first such one
+    total = np.concatenate([[0], np.cumsum(hits)])
+    start = int((total[shown:] - total[:-shown]).argmax()) if len(hits) > shown else 0
     stop = min(start + shown, len(words))
     steps: list[Step] = []
     previous: Mark | None = None
-    source = document[0].text
-    spelled = _spelled(source if reads == "everything" else in_place(source), words, start, stop)
+    spelled = _spelled(source, words, start, stop)
     for i, text in zip(range(start, stop), spelled, strict=True):
         mark = marks.get(i)
         nats = None if values is None else float(values[i])
@@ -174,7 +191,7 @@ def mark_passage(
             steps.append(Step(mark.label if mark else "", text, nats, mark is not None, mark.note if mark else ""))
         previous = mark
     where = "" if stop - start == len(words) else f" Tokens {start + 1:,}–{stop:,} of {len(words):,}."
-    return MarkedDocument(document.name, document.ids[0], value, unit, steps, (note + where).strip())
+    return marked(critic, document, latents, steps, unit, (note + where).strip())
 
 
 def highest(values: Floats, share: float = 0.1) -> list[int]:
@@ -187,14 +204,6 @@ def highest(values: Floats, share: float = 0.1) -> list[int]:
         return []
     limit = float(np.quantile(values, 1 - share))
     return [int(i) for i in np.flatnonzero(values >= limit)]
-
-
-def _densest(hits: Bools, shown: int) -> int:
-    """Where the passage of so many tokens with the most hits begins; the first such place."""
-    if len(hits) <= shown:
-        return 0
-    total = np.concatenate([[0], np.cumsum(hits)])
-    return int((total[shown:] - total[:-shown]).argmax())
 
 
 _ONE_SPELLING = str.maketrans(QUOTES | dict(zip("―—–‒‐‑…", "------.", strict=True)))

@@ -7,19 +7,9 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from momus.critic import (
-    Counted,
-    CountingCritic,
-    Counts,
-    LogPrior,
-    Pooled,
-    Reporting,
-    Rows,
-    Statistic,
-    Values,
-    directions,
-)
+from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
+from momus.critic.latents import Values
 from momus.critic.statistic import perplexity, spread
 from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence

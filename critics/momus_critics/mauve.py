@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -197,19 +197,17 @@ class Mauve(TextCritic[StateSequences], DeviceMixin):
         np.put_along_axis(counts, regions, 1.0, axis=1)
         return {"regions": counts}
 
-    def statistics(self) -> Sequence[Statistic]:
-        """1 − MAUVE, and the effective number of regions, which is low if a generator covers few of them."""
-        return (
-            Statistic.distance("mauve_gap", "regions", gap, "1 − MAUVE"),
-            Statistic.value(
-                "effective_regions",
-                "regions",
-                effective_number,
-                "effective number of kinds of text",
-                "narrower|wider in kinds of text",
-                scale="log",
-            ),
-        )
+    tested = (
+        Statistic.distance("mauve_gap", "regions", gap, "1 − MAUVE"),
+        Statistic.value(
+            "effective_regions",
+            "regions",
+            effective_number,
+            "effective number of kinds of text",
+            "narrower|wider in kinds of text",
+            scale="log",
+        ),
+    )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """The regions whose share differs most, each with a real document."""

@@ -69,7 +69,11 @@ def name_tokens(prose: Prose) -> Bools:
     A name is capitalised behind another word of its sentence somewhere in its document; it is then a name wherever that
     document has it with a capital. Headings show no names.
     """
-    spelled = np.array([_may_be_a_name(w) for w in prose.spelled], dtype=bool)[prose.codes]
+    may_be = (
+        len(w) > 1 and w[0].isupper() and w[1:].islower() and w.isalpha() and w.lower() not in NO_NAMES
+        for w in prose.spelled
+    )
+    spelled = np.fromiter(may_be, bool, len(prose.spelled))[prose.codes]
     behind = np.zeros(len(spelled), dtype=bool)
     # the first word of a sentence has a capital whatever it is
     behind[1:] = prose.alphabetic[:-1] & (prose.sentences[1:] == prose.sentences[:-1])
@@ -77,12 +81,6 @@ def name_tokens(prose: Prose) -> Bools:
     # (document, word) pairs that were seen, looked up for all tokens
     keys = owners_of(prose.offsets) * len(prose.words) + prose.ids
     return spelled & np.isin(keys, np.unique(keys[seen]))
-
-
-def _may_be_a_name(word: str) -> bool:
-    return (
-        len(word) > 1 and word[0].isupper() and word[1:].islower() and word.isalpha() and word.lower() not in NO_NAMES
-    )
 
 
 def _in_headings(prose: Prose) -> Bools:
@@ -207,25 +205,23 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
             "named": np.column_stack([number > 0, np.ones(len(latents))]),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Largest difference in the share of documents of one name; names per 1,000 words; names that real text has."""
-        return (
-            Statistic.distance(
-                "recurring_names",
-                "names",
-                largest_gap,
-                "largest gap of a name (Cohen’s h of shares of documents)",
-                uneven="itself",
-                item="documents name",
-            ),
-            Statistic.relative(
-                "name_rate", "rate", "different names", "poorer|richer in names", unit="per 1,000 words", needs="a name"
-            ),
-            Statistic.share(
-                "known_share", "known", "names that the fitted text has", "newer|plainer in its names", needs="a name"
-            ),
-            Statistic.having("named_share", "named", "a name"),
-        )
+    tested = (
+        Statistic.distance(
+            "recurring_names",
+            "names",
+            largest_gap,
+            "largest gap of a name (Cohen’s h of shares of documents)",
+            uneven="itself",
+            item="documents name",
+        ),
+        Statistic.relative(
+            "name_rate", "rate", "different names", "poorer|richer in names", unit="per 1,000 words", needs="a name"
+        ),
+        Statistic.share(
+            "known_share", "known", "names that the fitted text has", "newer|plainer in its names", needs="a name"
+        ),
+        Statistic.having("named_share", "named", "a name"),
+    )
 
     def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
         """Which names documents have."""
@@ -260,8 +256,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
         for i in np.flatnonzero(mask).tolist():
             seen = known.get(words[i].capitalize(), 0)
             marks[i] = Mark("name" if seen else "new name", f"in {seen:,} documents of the fitted text" if seen else "")
-        value = -float(self.log_prior(self.project(document)).values[0])
-        return mark_passage(document, words, marks, value=value, unit="nats")
+        return mark_passage(self, document, self.project(document), words, marks)
 
 
 def fit_pitman_yor(counts: NDArray[np.integer]) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import clipped
-from momus_critics.evidence import curves, highest
+from momus_critics.evidence import curves, highest, marked
 from momus_critics.fits.known import KNOWN_WORDS
 from momus_critics.passages.pieces import centred
 from momus_critics.passages.tfidf import make_embedder
@@ -263,8 +263,7 @@ class Path(ProseCritic[Paths], DeviceMixin):
             Step(jump.get(i, ""), clipped(text, SHOWN), float(values[i]), i in jump, note if i in jump else "")
             for i, text in enumerate(z.texts)
         ]
-        value = float(values.sum()) / max(len(values), 1)
-        return MarkedDocument(document.name, document.ids[0], value, "nats per sentence", steps)
+        return marked(self, document, z, steps, "nats per sentence")
 
 
 def _sentences(prose: Prose) -> tuple[list[str], Ints]:

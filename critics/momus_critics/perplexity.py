@@ -156,27 +156,17 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the words of a document with their surprisal, the least predictable marked (n-gram models only)."""
-        scorer = self._scorer()
-        if not isinstance(scorer, NGramText):
+        if self.scorer != "ngram":
             return None
-        surprisal = -scorer.score(scorer.encode_corpus(document)).log_probabilities
+        z = self.project(document)
+        surprisal = -z.scores.log_probabilities
         words = words_of(document, self.tokenizer)
         # the last token is the end of the document, which has no text
         marks = {i: Mark(words[i], f"1 in {np.exp(surprisal[i]):,.0f}") for i in highest(surprisal) if i < len(words)}
-        value = float(surprisal.sum() / len(surprisal))
         note = (
             "Marked: the tenth of the words with the highest surprisal, and how rare each is after the words before it."
         )
-        return mark_passage(
-            document,
-            words,
-            marks,
-            value=value,
-            unit="nats per word",
-            values=surprisal,
-            note=note,
-            reads=self.tokenizer.reads,
-        )
+        return mark_passage(self, document, z, words, marks, unit="nats per word", values=surprisal, note=note)
 
     def notes(self) -> list[Note]:
         """The language model."""

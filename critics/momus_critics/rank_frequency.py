@@ -144,21 +144,12 @@ class RankFrequency(CountingCritic[TokenStates]):
         known = len(self.vocabulary_)
         new = f"not among the {known:,} words of the fitted text"
         marks = {
-            i: Mark(_rank_name(int(z.states[i]), known), "" if z.states[i] <= known else new)
+            i: Mark(f"rank {z.states[i]:,}") if z.states[i] <= known else Mark("new word", new)
             for i in highest(z.states.astype(np.float64))
         }
-        prior = self.log_prior(z)
-        value = -float(prior.values[0]) / int(prior.steps[0])
         note = f"Marked: its rarest tenth of words. Of {known:,} words of the fitted text, the commonest has rank 1."
         words = words_of(document, self.tokenizer)
-        return mark_passage(
-            document, words, marks, value=value, unit="nats per word", note=note, reads=self.tokenizer.reads
-        )
-
-
-def _rank_name(rank: int, known: int) -> str:
-    """What is said of a rank: its number, or that the word is new."""
-    return f"rank {rank:,}" if rank <= known else "new word"
+        return mark_passage(self, document, z, words, marks, unit="nats per word", note=note)
 
 
 def _rank_new_words(ranks: Ints, table: TokenTable, known: int) -> None:

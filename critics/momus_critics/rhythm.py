@@ -10,7 +10,7 @@ likelihood.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -268,37 +268,35 @@ class Rhythm(ProseCritic[SentenceLengths]):
             "paragraphs": np.column_stack([sentences, paragraphs]),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Spread within documents, correlation of neighbours, and mean lengths."""
-        return (
-            Statistic.value(
-                "spread",
-                "squares",
-                spread,
-                "spread of sentence lengths in a document",
-                "more uniform|more varied in rhythm",
-                scale="log",
-                unit="log words",
-                needs=UNEQUAL,
-            ),
-            Statistic.ratio(
-                "neighbour_correlation",
-                "neighbours",
-                "correlation of neighbouring sentence lengths",
-                ("more changeable between sentences", "steadier between sentences"),
-                needs=UNEQUAL,
-            ),
-            Statistic.relative(
-                "sentence_length", "words", "mean length of sentences", "shorter|longer in its sentences", unit="words"
-            ),
-            Statistic.relative(
-                "paragraph_length",
-                "paragraphs",
-                "mean length of paragraphs",
-                "shorter|longer in its paragraphs",
-                unit="sentences",
-            ),
-        )
+    tested = (
+        Statistic.value(
+            "spread",
+            "squares",
+            spread,
+            "spread of sentence lengths in a document",
+            "more uniform|more varied in rhythm",
+            scale="log",
+            unit="log words",
+            needs=UNEQUAL,
+        ),
+        Statistic.ratio(
+            "neighbour_correlation",
+            "neighbours",
+            "correlation of neighbouring sentence lengths",
+            ("more changeable between sentences", "steadier between sentences"),
+            needs=UNEQUAL,
+        ),
+        Statistic.relative(
+            "sentence_length", "words", "mean length of sentences", "shorter|longer in its sentences", unit="words"
+        ),
+        Statistic.relative(
+            "paragraph_length",
+            "paragraphs",
+            "mean length of paragraphs",
+            "shorter|longer in its paragraphs",
+            unit="sentences",
+        ),
+    )
 
     def summarize(self, latents: SentenceLengths) -> Pooled:
         """Sentence lengths."""
@@ -328,6 +326,5 @@ class Rhythm(ProseCritic[SentenceLengths]):
             if i in odd:
                 mark = Mark(f"{int(z.words[i])} words", f"{means[i]:.0f} expected here")
                 marks |= dict.fromkeys(tokens.tolist(), mark)
-        total, mean_length = float(group_sums(nats, z.offsets)[0]), float(z.words.mean())
-        note = f"{len(z.words):,} sentences of {mean_length:.1f} words on average. Marked: least likely lengths."
-        return mark_passage(document, words, marks, value=total, unit="nats", values=values, note=note)
+        note = f"{len(z.words):,} sentences of {z.words.mean():.1f} words on average. Marked: least likely lengths."
+        return mark_passage(self, document, z, words, marks, values=values, note=note)

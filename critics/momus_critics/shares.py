@@ -151,7 +151,6 @@ class TokenShare(CountingCritic[TokenCounts]):
     def _marked(self, document: Corpus, is_hit: Callable[[Sequence[str]], Bools]) -> MarkedDocument:
         words = words_of(document, self.tokenizer)
         hits = np.flatnonzero(is_hit(words)).tolist()
-        prior = self.log_prior(self.project(document))
         share = len(hits) / max(len(words), 1)
         usual = self.alpha_ / (self.alpha_ + self.beta_)
         tokens = counted(len(words), "token")
@@ -160,16 +159,7 @@ class TokenShare(CountingCritic[TokenCounts]):
             f"{percentage(usual, 1)}."
         )
         marks = {i: Mark(self.one) for i in hits}
-        return mark_passage(
-            document,
-            words,
-            marks,
-            value=-float(prior.values[0]),
-            unit="nats",
-            shown=SHOWN,
-            note=note,
-            reads=self.tokenizer.reads,
-        )
+        return mark_passage(self, document, self.project(document), words, marks, shown=SHOWN, note=note)
 
 
 @parametrized

@@ -116,17 +116,13 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
         """Counts of words."""
         return Pooled.of_rows({"words": self.aggregated_posterior(latents)}, len(latents))
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Total variation, the supremum form, and the share of the commonest words of real text."""
-        return (
-            Statistic("tvd", AGGREGATED, "distance", total_variation, label="total variation"),
-            Statistic.distance(
-                "sup", AGGREGATED, supremum, "largest difference in the share of a word", item="words are"
-            ),
-            Statistic.share(
-                "common_share", "common", f"share of the {COMMON} commonest words", "poorer|richer in common words"
-            ),
-        )
+    tested = (
+        Statistic("tvd", AGGREGATED, "distance", total_variation, label="total variation"),
+        Statistic.distance("sup", AGGREGATED, supremum, "largest difference in the share of a word", item="words are"),
+        Statistic.share(
+            "common_share", "common", f"share of the {COMMON} commonest words", "poorer|richer in common words"
+        ),
+    )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """The words whose relative frequency differs most."""
@@ -171,16 +167,5 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
             for i, word in enumerate(words)
             if word in over and surplus[i] > 0 and counts[where[i]] > 1
         }
-        prior = self.log_prior(z)
-        value = -float(prior.values[0]) / len(words)
         note = "Marked: repeated words among the tenth of its words whose frequency is most above the fitted one."
-        return mark_passage(
-            document,
-            words,
-            marks,
-            value=value,
-            unit="nats per word",
-            values=nats,
-            note=note,
-            reads=self.tokenizer.reads,
-        )
+        return mark_passage(self, document, z, words, marks, unit="nats per word", values=nats, note=note)

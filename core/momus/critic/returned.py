@@ -122,12 +122,12 @@ def check_prior(critic: Critic[Any], prior: LogPrior, ids: Sequence[str]) -> tup
         It is no log prior, has another length, or values of a scored document that are not finite or too large.
     """
     check_returned(critic, "log_prior", prior)
-    values = _vector(critic, "log_prior (values)", prior.values, len(ids))
-    steps = _vector(critic, "log_prior (steps)", prior.steps, len(ids))
+    values = _real(critic, "log_prior (values)", prior.values, len(ids), 1)
+    steps = _real(critic, "log_prior (steps)", prior.steps, len(ids), 1)
     if not (np.isfinite(steps).all() and (steps == np.floor(steps)).all() and (steps >= 0).all()):
         refuse(critic, "log_prior (steps)", "numbers that are not whole or are negative", "a number of steps for each")
     if prior.errors is not None:
-        _vector(critic, "log_prior (errors)", prior.errors, len(ids))
+        _real(critic, "log_prior (errors)", prior.errors, len(ids), 1)
     bad = np.flatnonzero((steps >= 1) & ~(np.abs(values) <= LARGEST))  # NaN is not smaller either
     if len(bad):
         raise CriticError(
@@ -137,11 +137,6 @@ def check_prior(critic: Critic[Any], prior: LogPrior, ids: Sequence[str]) -> tup
             critic=critic.name,
         )
     return values, steps.astype(np.int64)
-
-
-def _vector(critic: Critic[Any], what: str, returned: Any, n: int) -> Floats:
-    """One real number per document, as a float array (n,)."""
-    return _real(critic, what, returned, n, 1)
 
 
 def check_vector(critic: Critic[Any], method: str, returned: Any, n: int) -> Floats | None:
@@ -154,7 +149,7 @@ def check_vector(critic: Critic[Any], method: str, returned: Any, n: int) -> Flo
     """
     if returned is None:
         return None
-    values = _vector(critic, method, returned, n)
+    values = _real(critic, method, returned, n, 1)
     if (np.abs(values) > LARGEST).any():
         refuse(critic, method, f"{values[np.abs(values) > LARGEST][0]}", f"numbers of at most {LARGEST:g} in size")
     return values

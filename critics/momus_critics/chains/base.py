@@ -101,25 +101,15 @@ class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
             "disorder": np.column_stack([latents.disorder, steps]),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Share of transition errors, share of repetitions, and disorder.
-
-        Disorder is in nats per step: how much worse the chain explains the text than independent draws of each type
-        would (below 0 for text in order).
-        """
-        return (
-            Statistic.share(
-                "unlikely_share",
-                "unlikely",
-                "share of unlikely transitions",
-                "less|more often out of order",
-                decides=False,
-            ),
-            Statistic.share("repetition_share", "repeats", "share of repetitions", "less|more repetitive"),
-            Statistic.ratio(
-                "disorder", "disorder", "disorder", "more|less orderly", unit="nats per step", decides=False
-            ),
-        )
+    tested = (
+        Statistic.share(
+            "unlikely_share", "unlikely", "share of unlikely transitions", "less|more often out of order", decides=False
+        ),
+        Statistic.share("repetition_share", "repeats", "share of repetitions", "less|more repetitive"),
+        Statistic.ratio("disorder", "disorder", "disorder", "more|less orderly", unit="nats per step", decides=False),
+    )
+    """Disorder is in nats per step: how much worse the chain explains the text than independent draws of each type
+    would (below 0 for text in order)."""
 
     def summarize(self, latents: ChainLatents) -> Pooled:
         """Expected transition counts."""
@@ -127,7 +117,7 @@ class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Transition errors, and the graph of differences."""
-        return evidence.show(self, real.arrays["transitions"], generated.arrays["transitions"])
+        return evidence.show(self, real, generated)
 
     titles_: list[str]
     counts_: Floats

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from momus.critic import Pooled
 from momus.critic.shifts import Shifts
 from momus.evidence import Edge, Evidence, Graph, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
@@ -15,6 +16,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import clipped, percentage
 from momus_critics.chains.repair import LESS, ORDER, best_repairs
 from momus_critics.chains.transitions import UNLIKELY
+from momus_critics.evidence import marked
 
 if TYPE_CHECKING:
     from momus_critics.chains.base import ChainCritic
@@ -24,9 +26,12 @@ SHOWN_EDGES = 16
 START, END = "(start)", "(end)"
 
 
-def show(critic: ChainCritic, real: Floats, generated: Floats) -> list[Evidence]:
+def show(critic: ChainCritic, real: Pooled, generated: Pooled) -> list[Evidence]:
     """Evidence from expected transition counts (K + 1, K + 1) of both texts."""
-    return [error_table(critic, real, generated), difference_graph(critic, real, generated)]
+    counts = real.arrays["transitions"], generated.arrays["transitions"]
+    # share of each transition among all of a text
+    shares = [c / max(c.sum(), 1e-300) for c in counts]
+    return [error_table(critic, *shares), difference_graph(critic, shares[1] - shares[0])]
 
 
 def _names(critic: ChainCritic) -> tuple[list[str], list[str]]:
@@ -34,9 +39,8 @@ def _names(critic: ChainCritic) -> tuple[list[str], list[str]]:
     return [*critic.titles_, START], [*critic.titles_, END]
 
 
-def error_table(critic: ChainCritic, real: Floats, generated: Floats) -> Table:
+def error_table(critic: ChainCritic, share_r: Floats, share_g: Floats) -> Table:
     """Transitions ranked by their contribution to the difference in Latent NLL per step."""
-    share_r, share_g = real / max(real.sum(), 1e-300), generated / max(generated.sum(), 1e-300)
     p = critic.transitions_
     # (K + 1, K + 1): the contributions sum to the difference in mean −log P_c per transition
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -67,9 +71,8 @@ def error_table(critic: ChainCritic, real: Floats, generated: Floats) -> Table:
     )
 
 
-def difference_graph(critic: ChainCritic, real: Floats, generated: Floats) -> Graph:
+def difference_graph(critic: ChainCritic, difference: Floats) -> Graph:
     """Arrows where the share of a transition differs most: P_generated − P_real, over all transitions of a text."""
-    difference = generated / max(generated.sum(), 1e-300) - real / max(real.sum(), 1e-300)
     sources, targets = _names(critic)
     largest = np.argsort(-np.abs(difference), axis=None, kind="stable")[:SHOWN_EDGES]
     edges, used = [], set()
@@ -112,13 +115,9 @@ def explain(critic: ChainCritic, document: Corpus, pieces: Sequence[str]) -> Mar
         best = int(critic.transitions_[before].argmax())
         usual = percentage(critic.transitions_[before, best], 0)
         expected = f"usual after {sources[before]}: {targets[best]}, {usual}"
-        marked = p < UNLIKELY
-        steps.append(
-            Step(targets[after], clipped(text, 240), -float(np.log(p)), marked, expected if marked else f"P = {p:.2g}")
-        )
-    prior = critic.log_prior(latents)
-    value = -float(prior.values[0]) / int(prior.steps[0])
-    return MarkedDocument(document.name, document.ids[0], value, "nats per step", steps)
+        note = expected if p < UNLIKELY else f"P = {p:.2g}"
+        steps.append(Step(targets[after], clipped(text, 240), -float(np.log(p)), p < UNLIKELY, note))
+    return marked(critic, document, latents, steps, "nats per step")
 
 
 def repaired(critic: ChainCritic, document: Corpus, explained: MarkedDocument) -> MarkedDocument:

@@ -66,12 +66,8 @@ def choose_constant(train: list[Floats], test: list[Floats]) -> tuple[float, Flo
     """
     total = sum(float(t.sum()) for t in test)
     # held-out likelihood: in-sample, the smallest constant would always win
-    curve = np.array(
-        [sum(_log_likelihood(smooth(a, c), b) for a, b in zip(train, test, strict=True)) / total for c in CONSTANTS]
-    )
-    return float(CONSTANTS[int(curve.argmax())]), curve
-
-
-def _log_likelihood(probabilities: Floats, counts: Floats) -> float:
-    seen = counts > 0
-    return float((counts[seen] * np.log(probabilities[seen])).sum())
+    folds = [(a, b, b > 0) for a, b in zip(train, test, strict=True)]
+    curve = [
+        sum(float((b[seen] * np.log(smooth(a, c)[seen])).sum()) for a, b, seen in folds) / total for c in CONSTANTS
+    ]
+    return float(CONSTANTS[int(np.argmax(curve))]), np.array(curve)

@@ -28,7 +28,8 @@ from momus.text.corpus import Corpus
 from momus.text.languages import only_language
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import evidence, lda
-from momus_critics.code_mixing.lda import Sampling, Span, Tokens, decode, effective_sizes, parts, sample, word_counts
+from momus_critics.code_mixing.lda import Sampling, Tokens, decode, effective_sizes, parts, sample, word_counts
+from momus_critics.evidence import marked
 from momus_critics.fits.known import KNOWN_WORDS, KnownShares, KnownWords
 from momus_critics.fits.mixtures import mixtures
 
@@ -298,19 +299,13 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
             Note(f"Posterior: {self.chains} Gibbs chains, {self.draws} draws each; scores have Monte-Carlo errors."),
         ]
 
-    def spans(self, document: Corpus) -> list[Span]:
-        """Spans of one document: the most probable, if it switches every ``span`` words on average."""
-        check_fitted(self)
-        codes = document.tokens(self.tokenizer).codes(self.vocabulary_)
-        return decode(np.log(self.phi_), codes, self.span)
-
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the spans of a document; all except those of its main topic are marked."""
-        spans = self.spans(document)
+        table = document.tokens(self.tokenizer)
+        # the most probable spans, if it switches every ``span`` words on average
+        spans = decode(np.log(self.phi_), table.codes(self.vocabulary_), self.span)
         if not spans:
             return None
-        table = document.tokens(self.tokenizer)
         words = [table.vocabulary[i] for i in table.ids[table.offsets[0] : table.offsets[-1]]]
         steps = evidence.steps_of(spans, words, self.topic_words(3))
-        prior = self.log_prior(self.project(document))
-        return MarkedDocument(document.name, document.ids[0], -float(prior.values[0]), "nats", steps)
+        return marked(self, document, self.project(document), steps)

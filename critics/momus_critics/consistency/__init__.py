@@ -22,7 +22,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import clipped, counted
 from momus_critics.consistency import model
 from momus_critics.consistency.model import SectionVectors, grams
-from momus_critics.evidence import curves
+from momus_critics.evidence import curves, marked
 
 BELONGS, STRANGER = 0, 1
 STATES = ("belongs", "stranger")
@@ -212,16 +212,12 @@ class Consistency(WordCritic[Memberships]):
         fit = group_sums(latents.fit, latents.offsets)
         return {"strangers": np.column_stack([strangers, sections]), "fit": np.column_stack([fit, sections])}
 
-    def statistics(self) -> Sequence[Statistic]:
-        """The share of strangers, and the mean fit of a section to the others."""
-        return (
-            Statistic.share(
-                "stranger_share", "strangers", "share of sections that do not belong", "more|less consistent"
-            ),
-            Statistic.ratio(
-                "fit", "fit", "fit of sections to their document", "looser|closer in subject", unit="nats per section"
-            ),
-        )
+    tested = (
+        Statistic.share("stranger_share", "strangers", "share of sections that do not belong", "more|less consistent"),
+        Statistic.ratio(
+            "fit", "fit", "fit of sections to their document", "looser|closer in subject", unit="nats per section"
+        ),
+    )
 
     def summarize(self, latents: Memberships) -> Pooled:
         """Numbers of sections by bins of fit, (161,)."""
@@ -279,9 +275,7 @@ class Consistency(WordCritic[Memberships]):
                 remarks.append(f"words that no other section has: {', '.join(words)}")
             label = f"{title or f'section {m + 1}'}: {'stranger' if stranger else 'belongs'}"
             steps.append(Step(label, clipped(text, SHOWN_CHARACTERS), float(cost[m]), stranger, "; ".join(remarks)))
-        prior = self.log_prior(latents)
-        value = -float(prior.values[0]) / max(int(prior.steps[0]), 1)
-        return MarkedDocument(document.name, document.ids[0], value, "nats per section", steps)
+        return marked(self, document, latents, steps, "nats per section")
 
 
 def _split(values: Floats, offsets: Ints) -> list[Floats]:

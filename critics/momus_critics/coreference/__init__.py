@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import (
-    Counted,
-    Counts,
-    LogPrior,
-    MergeableMixin,
-    Pooled,
-    Reporting,
-    Rows,
-    Statistic,
-    directions,
-    resource,
-)
+from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
-from momus.critic.tools import make_adapter
+from momus.critic.tools import make_adapter, resource
 from momus.errors import FittingError, ReadingError, UsageError
 from momus.estimator import Estimator, construct, parametrized
 from momus.evidence import Evidence, MarkedDocument
@@ -248,38 +237,36 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
             "genders": latents.genders,
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Shares of unlikely symbols, of pronouns, and of persons that a pronoun introduces; mentions; genders."""
-        return (
-            Statistic.share(
-                "unlikely_share",
-                "unlikely",
-                "share of unlikely mentions and sentence starts",
-                "poorer|richer in unlikely references",
-            ),
-            Statistic.share(
-                "pronoun_share",
-                "pronouns",
-                "share of pronouns among mentions",
-                "poorer|richer in pronouns",
-                needs="a person",
-            ),
-            Statistic.share(
-                "unintroduced_share",
-                "introductions",
-                "share of persons first mentioned by a pronoun",
-                "better|worse at introducing persons",
-                needs="a person",
-            ),
-            Statistic.ratio("mentions_per_sentence", "density", "mentions per sentence", "poorer|richer in persons"),
-            Statistic.share(
-                "other_gender_share",
-                "genders",
-                "pronouns of the other gender beside one of he or she in a document",
-                "more of one|more mixed in gender",
-                needs="two of he or she",
-            ),
-        )
+    tested = (
+        Statistic.share(
+            "unlikely_share",
+            "unlikely",
+            "share of unlikely mentions and sentence starts",
+            "poorer|richer in unlikely references",
+        ),
+        Statistic.share(
+            "pronoun_share",
+            "pronouns",
+            "share of pronouns among mentions",
+            "poorer|richer in pronouns",
+            needs="a person",
+        ),
+        Statistic.share(
+            "unintroduced_share",
+            "introductions",
+            "share of persons first mentioned by a pronoun",
+            "better|worse at introducing persons",
+            needs="a person",
+        ),
+        Statistic.ratio("mentions_per_sentence", "density", "mentions per sentence", "poorer|richer in persons"),
+        Statistic.share(
+            "other_gender_share",
+            "genders",
+            "pronouns of the other gender beside one of he or she in a document",
+            "more of one|more mixed in gender",
+            needs="two of he or she",
+        ),
+    )
 
     def summarize(self, latents: MentionChains) -> Pooled:
         """Counts of windows, and of the kinds of symbols that introduce persons."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Self
 
@@ -31,8 +31,8 @@ from momus_critics.discourse.classes import (
     SentenceClasses,
     sentence_classes,
 )
-from momus_critics.evidence import highest
-from momus_critics.prose.examples import FEWEST, Exampled, Usage, counts_of, first_of_each, largest_gap, ranks
+from momus_critics.evidence import highest, marked
+from momus_critics.prose.examples import Exampled, first_of_each, largest_gap, ranks, usage_tables
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import ProseCritic
 
@@ -40,6 +40,13 @@ SHOWN, WORDS = 20, 2
 """Openings of a table, and words of an opening."""
 EXAMPLE = 14
 """Tokens of an example."""
+SHARES = (
+    ("connective_share", "connectives", "sentences that open with a connective", "connectives", "a sentence"),
+    ("question_share", "questions", "questions", "questions", "a sentence"),
+    ("speech_share", "speech", "sentences of speech", "speech", "a sentence"),
+    ("first_person_share", "persons", "first person among pronouns", "the first person", "such a pronoun"),
+)
+"""Shares: their name, rows, label, in what a text is rich, and what a document must have."""
 
 
 @parametrized
@@ -137,29 +144,18 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
             "openings": SentenceOpenings.of(latents).rows(latents, sentences),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Total variation of pairs of classes; shares of connectives, questions, speech, first person; openings."""
-        shares = (
-            ("connective_share", "connectives", "sentences that open with a connective", "connectives", "a sentence"),
-            ("question_share", "questions", "questions", "questions", "a sentence"),
-            ("speech_share", "speech", "sentences of speech", "speech", "a sentence"),
-            ("first_person_share", "persons", "first person among pronouns", "the first person", "such a pronoun"),
-        )
-        return (
-            Statistic.distance("transitions", "pairs", total_variation, "total variation of pairs of sentence classes"),
-            Statistic.distance(
-                "largest_gap",
-                "openings",
-                largest_gap,
-                "largest gap of an opening (Cohen’s h of shares of sentences)",
-                uneven="itself",
-                item="sentences open with",
-            ),
-            *(
-                Statistic.share(name, rows, label, f"poorer|richer in {noun}", needs=needs)
-                for name, rows, label, noun, needs in shares
-            ),
-        )
+    tested = (
+        Statistic.distance("transitions", "pairs", total_variation, "total variation of pairs of sentence classes"),
+        Statistic.distance(
+            "largest_gap",
+            "openings",
+            largest_gap,
+            "largest gap of an opening (Cohen’s h of shares of sentences)",
+            uneven="itself",
+            item="sentences open with",
+        ),
+        *(Statistic.share(*of, f"poorer|richer in {noun}", needs=needs) for *of, noun, needs in SHARES),
+    )
 
     def summarize(self, latents: SentenceClasses) -> Exampled:
         """Numbers of classes and of openings, with an example of each opening."""
@@ -170,13 +166,14 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Over-used and under-used openings of sentences, and classes."""
         totals = _sentences(real), _sentences(generated)
-        names, p, q = counts_of(real, generated, "openings", str, totals, FEWEST)
-        usage = Usage("openings", "Openings of sentences", "opening", "sentences", names, names, p, q)
+        title, kind = "Openings of sentences", "openings"
         told = [i for i in range(len(STATES)) if i != PARAGRAPH]
         shares = (t.arrays["classes"][told] / total for t, total in zip((real, generated), totals, strict=True))
         classes = Shifts.of_shares("class", [STATES[i] for i in told], shares, "% of sentences")
         return [
-            *usage.tables(real, generated, SHOWN, "openings of sentences"),
+            *usage_tables(
+                (real, generated), kind, title, "opening", "sentences", totals, SHOWN, "openings of sentences"
+            ),
             classes.table("classes", "Classes of sentences"),
         ]
 
@@ -193,7 +190,7 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
             text = "" if state == PARAGRAPH else " ".join(z.prose.spelled[c] for c in same.tolist())
             steps.append(Step(STATES[state], text, -float(values[i]), i in odd))
         note = "Each sentence by its first words; marked: least likely classes."
-        return MarkedDocument(document.name, document.ids[0], -float(values.sum()), "nats", steps, note)
+        return marked(self, document, z, steps, note=note)
 
 
 @dataclass(frozen=True)
@@ -238,17 +235,17 @@ class SentenceOpenings:
         return Counted(sparse.csr_array(sparse.hstack([first, counts])), ["", *self.names])
 
 
-def _openings(z: SentenceClasses) -> tuple[dict[str | float, float], dict[str, list[tuple[float, str]]]]:
+def _openings(z: SentenceClasses) -> tuple[dict[str | float, float], list[tuple[str, float, str]]]:
     """Number of sentences by their first two words, and an example of each, whichever it is."""
     prose, openings = z.prose, SentenceOpenings.of(z)
     starts, where = openings.starts, openings.which
     rank = ranks(prose.hashes, starts, range(8))
-    examples: dict[str, list[tuple[float, str]]] = {}
+    examples = []
     for i in first_of_each(where, rank).tolist():
         start, stop = int(starts[i]), int(starts[i]) + EXAMPLE
         codes = prose.codes[start:stop][prose.sentences[start:stop] == prose.sentences[start]]
         text = " ".join(prose.spelled[c] for c in codes.tolist())
-        examples.setdefault(openings.names[int(where[i])], []).append((float(rank[i]), text))
+        examples.append((f"openings {openings.names[int(where[i])]}", float(rank[i]), text))
     counts = np.bincount(where, minlength=len(openings.names)).tolist()
     return {n: float(c) for n, c in zip(openings.names, counts, strict=True)}, examples
 

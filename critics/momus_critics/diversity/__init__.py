@@ -34,7 +34,7 @@ from momus_critics.diversity.answers import (
     relative_variance,
     vectors,
 )
-from momus_critics.evidence import distributions
+from momus_critics.evidence import distributions, marked
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import BREAK, paragraph_tokenizer, read_prose
 
@@ -255,8 +255,8 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
             more = f" | {len(groups) - LINES} more" if len(groups) > LINES else ""
             sizes = f"{counted(int(latents.counts[i]), 'answer')} in {counted(len(groups), 'group')}"
             text = f"{latents.prompts[i]}: {sizes}: {shown}{more}"
-            examples.append((-float(latents.similarity[i]), text))
-        return Exampled.of(Pooled(len(latents), {}, {"similarity": table}), {"prompts": examples}, SHOWN)
+            examples.append(("prompts", -float(latents.similarity[i]), text))
+        return Exampled.of(Pooled(len(latents), {}, {"similarity": table}), examples, SHOWN)
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Distribution of the similarity of answers, and the prompts with the least variety."""
@@ -294,12 +294,11 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
             for i in group:
                 label = f"group {number}" if len(group) > 1 else ""
                 steps.append(Step(label, latents.texts[0][i], None, len(group) > 1))
-        value = -float(self.log_prior(latents).values[0])
         note = (
             f"Mean similarity {latents.similarity[0]:.2f}; effective number of distinct answers "
             f"{latents.distinct[0]:.2f}."
         )
-        return MarkedDocument(document.name, document.ids[0], value, "nats", steps, note)
+        return marked(self, document, latents, steps, note=note)
 
 
 def _logit(similarity: Floats) -> Floats:

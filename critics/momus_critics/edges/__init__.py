@@ -43,6 +43,10 @@ SHOWN, NAMED = 12, 3
 """Recurring openings and endings that a table shows, and that are named."""
 
 
+def _row(where: str, feature: str) -> str:
+    return f"{where}_{feature.replace(' ', '_')}"
+
+
 @dataclass(frozen=True)
 class EdgeLatents(ChainLatents):
     """Classes of the first and the last sentence of n documents, and what these sentences are like."""
@@ -157,40 +161,38 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
             "endings": _texts(last.words),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Largest difference of one opening and of one ending; shares of features; length of the last paragraph."""
-        return (
-            *(
-                Statistic.distance(
-                    f"recurring_{rows}",
-                    rows,
-                    supremum,
-                    f"most changed of all {what}",
-                    uneven="itself",
-                    item=f"documents {verb} with",
-                )
-                for rows, what, verb in (("openings", "first words", "open"), ("endings", "last words", "end"))
-            ),
-            *(
-                Statistic.share(
-                    f"{_row(where, feature)}_share",
-                    _row(where, feature),
-                    f"documents that {where[:-1]} with {what}",
-                    f"less|more often {where[:-1]}ing with {feature}",
-                    clause=f"{{}} of documents {where[:-1]} with {what}",
-                )
-                for where in TOLD
-                for feature, what in TOLD[where].items()
-            ),
-            Statistic.relative(
-                "last_paragraph_words",
-                "last_paragraph",
-                "mean length of the last of several paragraphs",
-                "shorter|longer in its last paragraph",
-                unit="words",
-                needs="several paragraphs",
-            ),
-        )
+    tested = (
+        *(
+            Statistic.distance(
+                f"recurring_{rows}",
+                rows,
+                supremum,
+                f"most changed of all {what}",
+                uneven="itself",
+                item=f"documents {verb} with",
+            )
+            for rows, what, verb in (("openings", "first words", "open"), ("endings", "last words", "end"))
+        ),
+        *(
+            Statistic.share(
+                f"{_row(where, feature)}_share",
+                _row(where, feature),
+                f"documents that {where[:-1]} with {what}",
+                f"less|more often {where[:-1]}ing with {feature}",
+                clause=f"{{}} of documents {where[:-1]} with {what}",
+            )
+            for where in TOLD
+            for feature, what in TOLD[where].items()
+        ),
+        Statistic.relative(
+            "last_paragraph_words",
+            "last_paragraph",
+            "mean length of the last of several paragraphs",
+            "shorter|longer in its last paragraph",
+            unit="words",
+            needs="several paragraphs",
+        ),
+    )
 
     def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
         """The first and the last words of documents."""
@@ -206,10 +208,11 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
             {"transitions": latents.expected_count()},
             {name: _texts(edge.words).total() for name, edge in (("openings", first), ("endings", last))},
         )
-        examples: dict[str, list[tuple[float, str]]] = {}
-        for name, edge in (("openings", first), ("endings", last)):
-            for words, text in zip(edge.words, edge.texts, strict=True):
-                examples.setdefault(f"{name}:{words}", []).append((float(len(text)), text))
+        examples = (
+            (f"{name}:{words}", float(len(text)), text)
+            for name, edge in (("openings", first), ("endings", last))
+            for words, text in zip(edge.words, edge.texts, strict=True)
+        )
         return Exampled.of(pooled, examples)
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
@@ -217,7 +220,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
         return [
             _recurring("openings", "first words", real, generated),
             _recurring("endings", "last words", real, generated),
-            *evidence.show(self, real.arrays["transitions"], generated.arrays["transitions"]),
+            *super().evidence(real, generated),
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
@@ -230,10 +233,6 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
 def _texts(words: Sequence[str]) -> Counted:
     labels, codes = np.unique(np.array(words, dtype=object).astype(str), return_inverse=True)
     return Counted.of_tokens(codes.astype(np.int64), np.arange(len(words) + 1), labels.tolist())
-
-
-def _row(where: str, feature: str) -> str:
-    return f"{where}_{feature.replace(' ', '_')}"
 
 
 def _recurring(name: str, what: str, real: Pooled, generated: Pooled) -> Table:

@@ -190,13 +190,11 @@ def foreign_sentences(prose: Prose, common: frozenset[str], home: str) -> list[t
     for sentence in odd.tolist():
         first, last = np.searchsorted(numbers, [sentence, sentence + 1])
         text = " ".join(prose.tokens(int(first), int(last)))[:LONGEST]
-        if len(text) >= SURE and (code := _another(text, home)):
-            foreign.append((int(owners[first]), code, np.arange(first, last)))
+        middle = text.find(" ", len(text) // 2)
+        if len(text) < SURE or middle < 0:
+            continue
+        # neither the sentence nor one of its halves is of this language
+        codes = [identifier().classify(piece)[0] for piece in (text, text[:middle], text[middle:])]
+        if home not in codes:
+            foreign.append((int(owners[first]), str(codes[0]), np.arange(first, last)))
     return foreign
-
-
-def _another(text: str, home: str) -> str:
-    """The code of the language of a sentence, if it is another one, and neither of its halves is of this one."""
-    middle = text.find(" ", len(text) // 2)
-    codes = [identifier().classify(piece)[0] for piece in (text, text[:middle], text[middle:])]
-    return "" if home in codes or middle < 0 else str(codes[0])

@@ -146,14 +146,10 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         """Latent NLL, standardised by its expectation for the length of the document."""
         return self.process_.standardised(latents.matrix, latents.lengths)
 
-    def _asked(self, latents: TermLatents) -> sparse.csr_array:
-        """Presence of the terms of the comparison, CSR (n, asked)."""
-        number = {term: i for i, term in enumerate(self.columns_)}
-        return latents.matrix[:, [number[t] for t in self.asked_]]
-
     def sufficient_statistics(self, latents: TermLatents) -> Mapping[str, Rows]:
         """The terms of each document, after a column of ones; numbers of phrases and of words."""
-        asked = self._asked(latents)
+        number = {term: i for i, term in enumerate(self.columns_)}
+        asked = latents.matrix[:, [number[t] for t in self.asked_]]  # presence of the terms, CSR (n, asked)
         # the first column becomes the number of documents in every pooled row
         ones = sparse.csr_array(np.ones((len(latents), 1)))
         phrase = np.array([t.count(" ") + 1 >= PHRASE for t in self.asked_], dtype=np.float64)  # 0 or 1, (asked,)
@@ -163,31 +159,29 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
             "phrases": np.column_stack([1000 * phrases, latents.lengths]),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Higher Criticism of the terms, the largest gap of one term, and how many recurring phrases there are."""
-        return (
-            Statistic.distance(
-                "higher_criticism",
-                "terms",
-                higher_criticism,
-                ties=mean_gap,
-                uneven="itself",
-                band=False,
-                label="words and phrases as a whole (Higher Criticism)",
-                format="score",
-            ),
-            Statistic.distance(
-                "largest_gap",
-                "terms",
-                largest_gap,
-                uneven="itself",
-                label="largest gap of a word or phrase (Cohen’s h of shares of documents)",
-                item="documents say",
-            ),
-            Statistic.relative(
-                "phrases", "phrases", "recurring phrases per 1,000 words", "poorer|richer in recurring phrases"
-            ),
-        )
+    tested = (
+        Statistic.distance(
+            "higher_criticism",
+            "terms",
+            higher_criticism,
+            ties=mean_gap,
+            uneven="itself",
+            band=False,
+            label="words and phrases as a whole (Higher Criticism)",
+            format="score",
+        ),
+        Statistic.distance(
+            "largest_gap",
+            "terms",
+            largest_gap,
+            uneven="itself",
+            label="largest gap of a word or phrase (Cohen’s h of shares of documents)",
+            item="documents say",
+        ),
+        Statistic.relative(
+            "phrases", "phrases", "recurring phrases per 1,000 words", "poorer|richer in recurring phrases"
+        ),
+    )
 
     def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
         """Which words and phrases documents have, by the share of their windows."""

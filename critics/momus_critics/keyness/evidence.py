@@ -80,12 +80,12 @@ def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
         for key, sums in (("windows", windows), ("documents", documents))
     }
     tokens = np.array([latents.prose.lengths.sum()], dtype=np.float64)
-    ranks = latents.ranks()
-    lines: dict[str, list[tuple[float, str]]] = {}
-    for i in first_of_each(latents.matrix.indices, ranks).tolist():
-        term = latents.columns[int(latents.matrix.indices[i])]
-        if term in asked:
-            lines.setdefault(term, []).append((float(ranks[i]), latents.line(i)))
+    ranks, terms = latents.ranks(), latents.matrix.indices
+    lines = (
+        (latents.columns[terms[i]], float(ranks[i]), latents.line(i))
+        for i in first_of_each(terms, ranks).tolist()
+        if latents.columns[terms[i]] in asked
+    )
     return Exampled.of(Pooled(len(latents), {"tokens": tokens}, counts), lines)
 
 
@@ -148,7 +148,8 @@ def show(real: Exampled, generated: Exampled) -> list[Evidence]:
     # phrases of three words first, then of two, then single words, which say less on their own; sorting is stable
     excess = sorted((k for k in over if k.generated > k.real), key=lambda k: -min(k.term.count(" "), 2))
     lack = [k for k in under if k.generated <= MISSING * k.real]
-    length, human = (max(_mean_length(s), 1.0) for s in (generated, real))
+    # tokens per document
+    length, human = (max(float(s.arrays["tokens"][0]) / max(s.documents, 1), 1.0) for s in (generated, real))
     longer, unit = length / human, "% of documents"
     if max(longer, 1 / longer) > UNEQUAL:
         unit += f", {longer:.2g} times as long"
@@ -158,11 +159,6 @@ def show(real: Exampled, generated: Exampled) -> list[Evidence]:
         _terms("over-used", "Words and phrases that generated text over-uses", over, generated, tested, more),
         _terms("under-used", "Words and phrases that generated text under-uses", under, real, tested, less),
     ]
-
-
-def _mean_length(side: Pooled) -> float:
-    """Tokens per document."""
-    return float(side.arrays.get("tokens", np.zeros(1))[0]) / max(side.documents, 1)
 
 
 def _terms(name: str, title: str, keys: Sequence[Key], lines: Exampled, note: str, named: Overuse | None) -> Table:
@@ -205,6 +201,5 @@ def explain(critic: Keyness, document: Corpus) -> MarkedDocument | None:
         start, term = int(latents.first[known[i]]), latents.columns[int(terms[known[i]])]
         mark = Mark(term, f"in {percentage(float(p[i]))} of fitted documents of this length")
         marks |= {t: mark for t in range(start, start + term.count(" ") + 1) if t not in marks}
-    value = -float(critic.log_prior(latents).values[0])
     note = f"{len(known):,} of {len(critic.terms_):,} terms; marked: those least likely in text of this length."
-    return mark_passage(document, words, marks, value=value, unit="nats", note=note)
+    return mark_passage(critic, document, latents, words, marks, note=note)

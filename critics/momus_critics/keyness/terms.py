@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.numeric.ragged import changes, owners_of
+from momus.numeric.ragged import changes, offsets_of, owners_of
 from momus.numeric.types import Bools, Ints
 from momus.text.digests import is_among
 from momus_critics.prose.examples import FACTOR
@@ -41,13 +41,8 @@ def key_of(term: str) -> int:
     return key
 
 
-def occurrences(prose: Prose, n: int, among: Bools | None = None) -> tuple[Keys, Ints]:
+def occurrences(prose: Prose, n: int) -> tuple[Keys, Ints]:
     """Find all terms of n tokens: the key and the first token of each occurrence, uint64 and int64 (N,).
-
-    Parameters
-    ----------
-    among
-        bool (N,): tokens at which a term may start; None: any.
 
     >>> from momus import Corpus
     >>> from momus_critics.prose.reading import paragraph_tokenizer
@@ -63,8 +58,6 @@ def occurrences(prose: Prose, n: int, among: Bools | None = None) -> tuple[Keys,
     last = slice(n - 1, n - 1 + count)
     # symbols may stand within a term, not at its ends
     start = prose.alphabetic[:count] & prose.alphabetic[last] & (prose.sentences[:count] == prose.sentences[last])
-    if among is not None:
-        start &= among[:count]
     starts = np.flatnonzero(start)
     return keys_at(prose, starts, n), starts
 
@@ -84,65 +77,37 @@ def frequent_terms(texts: Sequence[Prose], least: int, most: int) -> list[str]:
     """
     # alive[t]: tokens of text t at which a frequent run of n − 1 tokens starts, symbols at its ends included
     alive = [np.ones(len(p.ids), dtype=bool) for p in texts]
+    firsts = offsets_of([len(p) for p in texts])  # documents before those of each text
     by_length = []
     for n in range(1, LONGEST + 1):
-        by_length.append(_frequent(texts, n, alive, least))
-        if n < LONGEST:
-            alive = _alive(texts, n, alive, least)
+        starts = [_runs(prose, mask, n) for prose, mask in zip(texts, alive, strict=True)]
+        runs = [keys_at(prose, at, n) for prose, at in zip(texts, starts, strict=True)]
+        owners = [owners_of(p.offsets)[at] + first for p, at, first in zip(texts, starts, firsts, strict=False)]
+        keys, counts = document_frequencies(np.concatenate(runs), np.concatenate(owners))
+        often = dict(zip(keys[counts >= least].tolist(), counts[counts >= least].tolist(), strict=True))
+        terms: dict[int, str] = {}
+        for t, (prose, run) in enumerate(zip(texts, runs, strict=True)):
+            at, alive[t] = starts[t][is_among(run, keys[counts >= least])], np.zeros(len(prose.ids), dtype=bool)
+            alive[t][at] = True
+            words = at[prose.alphabetic[at] & prose.alphabetic[at + n - 1]]
+            distinct, place = np.unique(keys_at(prose, words, n), return_index=True)
+            for key, start in zip(distinct.tolist(), words[place].tolist(), strict=True):
+                terms[key] = " ".join(prose.words[i] for i in prose.ids[start : start + n].tolist())
+        # by number of documents, then by their tokens
+        by_length.append([term for _, term in sorted((-often[key], term) for key, term in terms.items())])
     chosen: list[str] = []
     for n in range(LONGEST, 0, -1):
         chosen += by_length[n - 1][: (most - len(chosen)) // n]
     return chosen
 
 
-def _alive(texts: Sequence[Prose], n: int, alive: Sequence[Bools], least: int) -> list[Bools]:
-    """Tokens at which a run of n tokens of one sentence starts that enough documents have."""
-    runs, positions, sizes = [], [], []
-    documents = []
-    before = 0
-    for prose, mask in zip(texts, alive, strict=True):
-        count = max(len(prose.ids) - n + 1, 0)
-        # both runs one token shorter are frequent: those that start here and at the next token
-        ok = mask[:count].copy()
-        if n > 1:
-            ok &= mask[1 : count + 1]
-            ok &= prose.sentences[:count] == prose.sentences[n - 1 : n - 1 + count]
-        starts = np.flatnonzero(ok)
-        runs.append(keys_at(prose, starts, n))
-        positions.append(starts)
-        sizes.append(len(prose.ids))
-        documents.append(owners_of(prose.offsets)[starts] + before)
-        before += len(prose)
-    keys, counts = document_frequencies(np.concatenate(runs), np.concatenate(documents))
-    often = keys[counts >= least]
-    masks = []
-    for run, starts, size in zip(runs, positions, sizes, strict=True):
-        mask = np.zeros(size, dtype=bool)
-        mask[starts[is_among(run, often)]] = True
-        masks.append(mask)
-    return masks
-
-
-def _frequent(texts: Sequence[Prose], n: int, alive: Sequence[Bools], least: int) -> list[str]:
-    """Terms of n tokens that enough documents have, by number of documents, then by their tokens."""
-    keys, documents, spelled_at = [], [], []
-    before = 0
-    for number, (prose, mask) in enumerate(zip(texts, alive, strict=True)):
-        present, starts = occurrences(prose, n, mask)
-        keys.append(present)
-        documents.append(owners_of(prose.offsets)[starts] + before)
-        spelled_at.append(np.column_stack([np.full(len(starts), number), starts]))
-        before += len(prose)
-    everything = np.concatenate(keys)
-    _, first = np.unique(everything, return_index=True)
-    _, counts = document_frequencies(everything, np.concatenate(documents))
-    often = np.flatnonzero(counts >= least)
-    places = np.concatenate(spelled_at)[first[often]]
-    ranked = [
-        (-count, " ".join(texts[t].words[i] for i in texts[t].ids[start : start + n].tolist()))
-        for count, (t, start) in zip(counts[often].tolist(), places.tolist(), strict=True)
-    ]
-    return [term for _, term in sorted(ranked)]
+def _runs(prose: Prose, alive: Bools, n: int) -> Ints:
+    """Tokens at which n tokens of one sentence start, both runs of which that are one token shorter are frequent."""
+    count = max(len(prose.ids) - n + 1, 0)
+    if n == 1:
+        return np.flatnonzero(alive)
+    within = prose.sentences[:count] == prose.sentences[n - 1 : n - 1 + count]
+    return np.flatnonzero(alive[:count] & alive[1 : count + 1] & within)
 
 
 def document_frequencies(keys: Keys, documents: Ints) -> tuple[Keys, Ints]:

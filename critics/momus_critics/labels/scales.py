@@ -17,7 +17,7 @@ from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence, MarkedDocument, Step
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
-from momus_critics.evidence import distributions
+from momus_critics.evidence import distributions, marked
 from momus_critics.labels.process import LearnsLabels, reporting_of
 
 DIGITS = 6
@@ -114,7 +114,7 @@ class Scale(LearnsLabels[float], TextCritic[Values]):
         far = (z - self.mean_) / self.sd_
         note = f"{far:+.1f} standard deviations from the mean of {self.mean_:.3g}"
         steps = [Step(f"{z:.4g}", "", nll, abs(far) > UNUSUAL, note)]
-        return MarkedDocument(document.name, document.ids[0], nll, "nats", steps)
+        return marked(self, document, latents, steps)
 
 
 @parametrized

@@ -178,6 +178,15 @@ def read(text: str, kind: str) -> Any:
     return READERS[kind](parsed(text))
 
 
+def unfit(text: str, kind: str) -> str | None:
+    """Why what a field holds cannot be read as a label of one type; None if it can."""
+    try:
+        read(text, kind)
+    except UnfitError as error:
+        return str(error)
+    return None
+
+
 def _form(value: Any) -> str:
     """What a value looks like, for `kind_of`."""
     if isinstance(value, list | Mapping):

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
@@ -22,7 +23,6 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
-from momus.text.tokens import TokenTable
 from momus_critics.evidence import rounded
 from momus_critics.laws.curves import Curve, Line, fit_line
 from momus_critics.laws.reordered import ReorderedCurve
@@ -213,7 +213,8 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
     def project(self, batch: Corpus) -> LawPoints:
         """Compute the curve of each block."""
         table = batch.tokens(self.tokenizer)
-        curves = [self.fitted_points(*self.curve(_block_text(table, i))) for i in range(len(table))]
+        blocks = (RunningText(table.ids[a:b], table.vocabulary) for a, b in pairwise(table.offsets))
+        curves = [self.fitted_points(*self.curve(block)) for block in blocks]
         offsets = offsets_of([len(x) for x, _ in curves])
         # the points of all blocks, concatenated, shape (N,) each
         x, y = (np.concatenate([points[k] for points in curves]) if curves else np.zeros(0) for k in (0, 1))
@@ -267,12 +268,6 @@ def _fit_reordered(
     """A function from an order of the pieces to an attribute of the line fitted to their curve."""
     reordered = factory(pieces)
     return lambda order: float(getattr(fit_line(*reordered.curve(order)), attribute))
-
-
-def _block_text(table: TokenTable, i: int) -> RunningText:
-    """The tokens of block i."""
-    offsets = table.offsets
-    return RunningText(table.ids[offsets[i] : offsets[i + 1]], table.vocabulary)
 
 
 def _thin(x: Floats) -> Ints:

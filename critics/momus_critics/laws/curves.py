@@ -151,14 +151,10 @@ def window_sums(text: NDArray[np.unsignedinteger], alphabet: int, length: int) -
     counts = np.bincount(used, minlength=alphabet)
     if length <= PAIRS:
         # Σ n² counts ordered pairs of equal characters: each character with itself, and each unequal pair twice
-        return windows, counts, windows * length + 2 * _equal_pairs(used, length)
+        rows = used.reshape(-1, length)
+        pairs = sum(int(np.count_nonzero(rows[:, lag:] == rows[:, :-lag])) for lag in range(1, length))
+        return windows, counts, windows * length + 2 * pairs
     return windows, counts, _sum_of_squares(used, alphabet, length)
-
-
-def _equal_pairs(text: NDArray[np.unsignedinteger], length: int) -> int:
-    """Number of unordered pairs of equal characters within windows, summed over lags."""
-    rows = text.reshape(-1, length)
-    return sum(int(np.count_nonzero(rows[:, lag:] == rows[:, :-lag])) for lag in range(1, length))
 
 
 def _sum_of_squares(text: NDArray[np.unsignedinteger], alphabet: int, length: int) -> int:
@@ -231,16 +227,11 @@ def productivity(stream: RunningText, orders: Sequence[int] = (1,), points: int 
         keys = grams if order == 1 else grams[: len(ids) - order + 1] * v + ids[order - 1 :]
         grams, first, second = number_keys(keys)
         if order in orders:
-            shares[order] = _hapax_share(first, second, len(keys), points)
+            grid = hapax_grid(len(keys), points)
+            # types that have occurred once so far, less those that have occurred twice
+            hapaxes = np.searchsorted(np.sort(first), grid) - np.searchsorted(np.sort(second), grid)
+            shares[order] = grid.astype(np.float64), hapaxes / grid
     return [shares[order] for order in orders]
-
-
-def _hapax_share(first: Ints, second: Ints, n: int, points: int) -> Curve:
-    """N1/N, from where each type occurs first and second: hapaxes so far have occurred once and not yet twice."""
-    grid = hapax_grid(n, points)
-    # types that have occurred once so far, less those that have occurred twice
-    hapaxes = np.searchsorted(np.sort(first), grid) - np.searchsorted(np.sort(second), grid)
-    return grid.astype(np.float64), hapaxes / grid
 
 
 def hapax_grid(n: int, points: int = 40) -> Ints:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -13,16 +13,15 @@ from momus.critic import Counted, Counts, MergeableMixin, Pooled, Reporting, Row
 from momus.critic.powers import ItemsMixin
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import spread
-from momus.evidence import Evidence, MarkedDocument, Table
+from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums, items_of
-from momus.numeric.types import Floats, Ints
 from momus.text.blocks import read_blocks as text_blocks
 from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
 from momus_critics.chains import transitions as chain
 from momus_critics.chains.base import FOLDS, ChainCritic, relative_places
 from momus_critics.chains.posterior import ChainLatents, factorised
-from momus_critics.layout.blocks import CODE, FEATURES, KINDS, OF_ITEMS, read_blocks
+from momus_critics.layout.blocks import CODE, FEATURES, KINDS, Blocks, read_blocks
 
 PARTS = 1_000_000
 """Relative positions are counted in millionths, so that their sums are exact."""
@@ -46,21 +45,9 @@ PARAGRAPHS = tuple(code for kind, code in CODE.items() if "paragraph" in kind)
 
 @dataclass(frozen=True)
 class LayoutLatents(ChainLatents):
-    """Block kinds of n documents, with what else is seen of them.
+    """Block kinds of n documents, and their blocks."""
 
-    Attributes
-    ----------
-    features
-        float64 (n, F), see `Blocks`.
-    words
-        int64 (N,): number of words of each block.
-    items
-        float64 (n, I), see `Blocks`.
-    """
-
-    features: Floats = field(default_factory=lambda: np.zeros((0, len(FEATURES))))
-    words: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    items: Floats = field(default_factory=lambda: np.zeros((0, len(OF_ITEMS))))
+    blocks: Blocks = None  # type: ignore[assignment]  # always given; dataclasses require a default here
 
 
 class Layout(MergeableMixin, ChainCritic, ItemsMixin):
@@ -118,29 +105,29 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
         """Read the blocks of each document."""
         blocks = read_blocks([d.text for d in batch])
         z = factorised(blocks.states, blocks.offsets, None, self.shares_, self.transitions_)
-        return LayoutLatents(**vars(z), features=blocks.features, words=blocks.words, items=blocks.items)
+        return LayoutLatents(**vars(z), blocks=blocks)
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
         """What each document has or lacks, its list items per 1,000 words, and the words of its paragraphs."""
         assert isinstance(latents, LayoutLatents)
-        ones = np.ones(len(latents))
+        ones, seen = np.ones(len(latents)), latents.blocks
         inside = np.isin(latents.states, PARAGRAPHS)
         # per document, (n,): words and number of paragraphs, words of list items, of code and tables, and all words
         words, paragraphs, listed, boxed, every = (
             float_sums(x, latents.offsets)
             for x in (
-                np.where(inside, latents.words, 0),
+                np.where(inside, seen.words, 0),
                 inside,
-                np.where(np.isin(latents.states, ITEMS), latents.words, 0),
-                np.where(np.isin(latents.states, NO_PROSE), latents.words, 0),
-                latents.words,
+                np.where(np.isin(latents.states, ITEMS), seen.words, 0),
+                np.where(np.isin(latents.states, NO_PROSE), seen.words, 0),
+                seen.words,
             )
         )
-        logs = np.where(inside, np.log(np.maximum(latents.words, 1)), 0.0)
+        logs = np.where(inside, np.log(np.maximum(seen.words, 1)), 0.0)
         moments = [float_sums(x, latents.offsets) for x in (logs, logs**2)]
-        count, numbered, nested, lead, apart, behind = latents.items.T
+        count, numbered, nested, lead, apart, behind = seen.items.T
         return {
-            **{row: np.column_stack([has, ones]) for row, has in zip(WHAT, latents.features.T, strict=True)},
+            **{row: np.column_stack([has, ones]) for row, has in zip(WHAT, seen.features.T, strict=True)},
             "paragraphs": np.column_stack([words, paragraphs]),
             "paragraph_lengths": np.column_stack([*moments, paragraphs]),
             "items": np.column_stack([1000 * count, every]),
@@ -153,43 +140,41 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
             "apart": np.column_stack([apart, behind]),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Shares of documents with a title, headings, lists, …; paragraphs, how long and how alike; list items."""
-        return (
-            *(Statistic.having(f"{row}_share", row, what) for row, what in WHAT.items()),
-            Statistic.relative(
-                "paragraph_words",
-                "paragraphs",
-                "mean length of paragraphs",
-                "shorter|longer in its paragraphs",
-                unit="words",
-                needs="a paragraph",
-            ),
-            Statistic.value(
-                "paragraph_spread",
-                "paragraph_lengths",
-                spread,
-                "standard deviation of log length of paragraphs",
-                "more even|more uneven in length of paragraphs",
-                needs="a paragraph",
-            ),
-            Statistic.ratio("items", "items", "list items", "poorer|richer in list items", unit="per 1,000 words"),
-            Statistic.ratio(
-                *("numbered_items", "numbered_items", "numbered items"),
-                "poorer|richer in numbered items",
-                unit="per 1,000 words",
-            ),
-            Statistic.share("listed_share", "listed", "words inside lists", "less|more in lists", clause=IN_LISTS),
-            Statistic.share(
-                *("no_prose_share", "no_prose", "words in code and tables"),
-                "poorer|richer in code and tables",
-                clause=NO_PROSE_SHARE,
-            ),
-            *(
-                Statistic.share(f"{name}_share", name, label, direction, needs=needs)
-                for name, label, direction, needs in OF_LISTS
-            ),
-        )
+    tested = (
+        *(Statistic.having(f"{row}_share", row, what) for row, what in WHAT.items()),
+        Statistic.relative(
+            "paragraph_words",
+            "paragraphs",
+            "mean length of paragraphs",
+            "shorter|longer in its paragraphs",
+            unit="words",
+            needs="a paragraph",
+        ),
+        Statistic.value(
+            "paragraph_spread",
+            "paragraph_lengths",
+            spread,
+            "standard deviation of log length of paragraphs",
+            "more even|more uneven in length of paragraphs",
+            needs="a paragraph",
+        ),
+        Statistic.ratio("items", "items", "list items", "poorer|richer in list items", unit="per 1,000 words"),
+        Statistic.ratio(
+            *("numbered_items", "numbered_items", "numbered items"),
+            "poorer|richer in numbered items",
+            unit="per 1,000 words",
+        ),
+        Statistic.share("listed_share", "listed", "words inside lists", "less|more in lists", clause=IN_LISTS),
+        Statistic.share(
+            *("no_prose_share", "no_prose", "words in code and tables"),
+            "poorer|richer in code and tables",
+            clause=NO_PROSE_SHARE,
+        ),
+        *(
+            Statistic.share(f"{name}_share", name, label, direction, needs=needs)
+            for name, label, direction, needs in OF_LISTS
+        ),
+    )
 
     def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
         """What documents have or lack."""
@@ -198,19 +183,11 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Kinds of blocks, what documents have, and the transitions that differ."""
-        return [
-            _kinds(real, generated),
-            *evidence.show(self, real.arrays["transitions"], generated.arrays["transitions"]),
-        ]
+        # the last column of the transitions leads to the end of a document
+        visits = (t.arrays["transitions"][:, :-1].sum(axis=0) for t in (real, generated))
+        kinds = Shifts.of_shares("block", KINDS, (v / max(float(v.sum()), 1.0) for v in visits), "% of blocks")
+        return [kinds.table("layout", "Kinds of blocks"), *super().evidence(real, generated)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the blocks, with the unlikely ones marked."""
         return evidence.explain(self, document, [b.content for b in text_blocks(document[0].text)])
-
-
-def _kinds(real: Pooled, generated: Pooled) -> Table:
-    """How often each kind of block stands; what documents have is among the statistics."""
-    # the last column of the transitions leads to the end of a document
-    visits = (t.arrays["transitions"][:, :-1].sum(axis=0) for t in (real, generated))
-    items = Shifts.of_shares("block", KINDS, (v / max(float(v.sum()), 1.0) for v in visits), "% of blocks")
-    return items.table("layout", "Kinds of blocks")

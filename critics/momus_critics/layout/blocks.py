@@ -166,11 +166,6 @@ def _items(text: str, blocks: Sequence[Block]) -> list[float]:
         sum(bool(_NUMBERED.match(b.sign)) for b in items),
         sum(b.level > 1 for b in items),
         sum(bool(_LEAD.match(b.content)) for b in items),
-        sum(_after_blank_line(text, b) for b in behind),
+        sum(bool(_BLANK_LINE.search(text[max(0, b.start - NEAR) : b.start])) for b in behind),
         len(behind),
     ]
-
-
-def _after_blank_line(text: str, block: Block) -> bool:
-    """Whether a blank line stands before a block."""
-    return bool(_BLANK_LINE.search(text[max(0, block.start - NEAR) : block.start]))

@@ -195,9 +195,7 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
             pieces.append(text[place])
             start = place + 1
         pieces += [text[start:]] if start < len(text) else []
-        return mark_passage(
-            document, pieces, marks, value=-float(log_p.sum()), unit="nats", shown=SHOWN, reads="everything"
-        )
+        return mark_passage(self, document, z, pieces, marks, shown=SHOWN)
 
 
 def spelled(text: str) -> str:

@@ -12,7 +12,7 @@ from scipy.special import softmax
 
 from momus.critic import Note, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import DeviceMixin, check_fitted
+from momus.critic.hooks import DeviceMixin
 from momus.errors import FittingError
 from momus.estimator import construct, parametrized
 from momus.evidence import MarkedDocument
@@ -25,7 +25,7 @@ from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
-from momus_critics.passages.pieces import MOST, PlaceFeatures, corpus_pieces, prose_pieces, returning, state_names
+from momus_critics.passages.pieces import PlaceFeatures, corpus_pieces, returning, state_names
 from momus_critics.passages.segmenter import Segmenter
 from momus_critics.passages.tfidf import LsaEmbedder, WordPairs, make_embedder
 from momus_critics.passages.typed import TypedSections, type_names
@@ -272,17 +272,6 @@ class Passages(ChainCritic, DeviceMixin):
         )
         return (*(() if self._typed is None else TYPED), misplacement, *super().statistics(), returns)
 
-    def _decode(self, batch: Corpus) -> list[Any]:
-        """States and borders of the stretches of each document, see `Segmenter.decode`."""
-        pieces, offsets = corpus_pieces(batch, self.piece_length)
-        return list(self.segmenter_.decode(self._features(pieces, offsets), offsets))
-
-    def segment(self, batch: Corpus) -> list[Ints]:
-        """The state of each piece that `prose_pieces` cuts, one array per document."""
-        check_fitted(self)
-        chains = self._decode(batch)
-        return [np.repeat(self.kept_[states], np.diff(borders)) for states, borders in chains]
-
     def notes(self) -> list[Note]:
         """The number of states, and how it was chosen."""
         curve = ", ".join(f"{k:.0f}: {v:.3f}" for k, v in self.segmenter_.curve_)
@@ -301,7 +290,7 @@ class Passages(ChainCritic, DeviceMixin):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the stretches, with transitions below 1 % marked."""
-        ((_, borders),) = self._decode(document)
-        pieces = prose_pieces([s.text for s in document[0].sections], self.piece_length)[:MOST]
+        pieces, offsets = corpus_pieces(document, self.piece_length)
+        ((_, borders),) = self.segmenter_.decode(self._features(pieces, offsets), offsets)
         texts = [" ".join(pieces[a:b]) for a, b in pairwise(borders)]
         return evidence.explain(self, document, texts)

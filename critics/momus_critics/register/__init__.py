@@ -18,6 +18,7 @@ from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import joined
+from momus_critics.evidence import marked
 from momus_critics.prose.reading import ProseCritic
 from momus_critics.register.features import FEATURES, RATES, count_features
 
@@ -86,7 +87,10 @@ class Register(ProseCritic[RegisterLatents]):
         self.mean_, self.sd_ = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-3)
         standard = (x - self.mean_) / self.sd_  # (n, F)
         k = min(self.n_dimensions, len(x) - 1)
-        model = FactorAnalysis(k, rotation="varimax" if k > 1 else None, svd_method="lapack").fit(_few_rows(standard))
+        # at most 2 F rows of the same mean and covariance, which is all that a factor analysis sees
+        r = np.asarray(np.linalg.qr(standard, mode="r"))
+        few = np.vstack([r, -r]) * np.sqrt(len(r) / len(standard))
+        model = FactorAnalysis(k, rotation="varimax" if k > 1 else None, svd_method="lapack").fit(few)
         loadings = np.asarray(model.components_, dtype=np.float64)
         # the largest dimension first, each with its strongest feature positive
         loadings = loadings[np.argsort(-(loadings**2).sum(axis=1), kind="stable")]
@@ -207,19 +211,12 @@ class Register(ProseCritic[RegisterLatents]):
             )
             for f in np.argsort(-np.abs(standard), kind="stable")[:SHOWN].tolist()
         ]
-        value = -float(self.log_prior(z).values[0])
-        return MarkedDocument(document.name, document.ids[0], value, "nats", steps)
+        return marked(self, document, z, steps)
 
 
 def _scaled(values: Floats) -> Floats:
     """Square roots of rates, which steadies their variance; the last columns as they are."""
     return np.column_stack([np.sqrt(values[:, :RATES]), values[:, RATES:]])
-
-
-def _few_rows(x: Floats) -> Floats:
-    """At most 2 F rows with the mean 0 and the covariance of x (n, F), which is all that a factor analysis sees."""
-    r = np.asarray(np.linalg.qr(x, mode="r"))
-    return np.asarray(np.vstack([r, -r]) * np.sqrt(len(r) / len(x)))
 
 
 def _row(feature: str) -> str:

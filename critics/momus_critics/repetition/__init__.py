@@ -180,7 +180,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
             "distance": distance.astype(np.float64),
             "words": np.array([len(copied)], dtype=np.float64),
         }
-        examples: dict[str, list[tuple[float, str]]] = {}
+        examples: list[tuple[str, float, str]] = []
         for key, kind in (("loops", loops), ("copies", ~loops)):
             rows = np.flatnonzero(kind)
             longest = rows[np.argsort(-spans.lengths[rows], kind="stable")[: 4 * SHOWN]]
@@ -193,7 +193,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
                 n = 1 + length / spans.distances[i]
                 times = f" × {n:,.0f}" if n >= 10 else f" × {n:.2g}"
                 times *= kind is loops
-                examples.setdefault(key, []).append((-float(length), f"{text}{more}{times}"))
+                examples.append((key, -float(length), f"{text}{more}{times}"))
         return Exampled.of(Pooled(len(latents), arrays), examples, SHOWN)
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
@@ -239,10 +239,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
             "length." + (f" {counted(loops, 'loop')}." if loops else "")
         )
         values: Floats = -self.process_.log_probabilities(copies)
-        prior = self.log_prior(copies)
-        return mark_passage(
-            document, words, marks, value=-float(prior.values[0]), unit="nats", values=values, note=note
-        )
+        return mark_passage(self, document, copies, words, marks, values=values, note=note)
 
 
 def _longest(key: str, title: str, real: Exampled, generated: Exampled) -> Table:

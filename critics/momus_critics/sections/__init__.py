@@ -134,7 +134,9 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
 
     def fit(self, real: Corpus) -> Self:
         """Learn section types, smoothed transitions and the posterior from titled real documents."""
-        titled = _titled(real)
+        # documents with section marks and at least one title
+        spans = zip(real.sectioned, pairwise(_offsets(real)), strict=True)
+        titled = real.take([i for i, (s, (a, b)) in enumerate(spans) if s and any(real.section_titles[a:b])])
         titles, documents = _normalized(titled)
         self.titles_ = [*frequent_titles(titles, documents, self.min_count), OTHER]
         if len(self.titles_) < 3:
@@ -209,15 +211,11 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
         by_bodies = self._chain(posterior.predict(batch), offsets)
         if self.reads_ == BODIES:
             return SectionLatents(**vars(by_bodies))
-        return SectionLatents(**vars(self._chain(self._with_titles(batch), offsets)), by_bodies=by_bodies)
-
-    def _with_titles(self, batch: Corpus) -> Floats:
-        """P(z_m | title, body), (N, K): certain if the title names a type, else by the words of both."""
-        marginals = self.titled_.predict(batch)
-        labels = self._labels(_normalized(batch)[0])
+        # P(z_m | title, body), (N, K): certain if the title names a type, else by the words of both
+        marginals, labels = self.titled_.predict(batch), self._labels(_normalized(batch)[0])
         named = np.flatnonzero(labels < self.states - 1)  # the last state is that of all other titles
         marginals[named] = np.eye(self.states)[labels[named]]
-        return np.asarray(marginals)
+        return SectionLatents(**vars(self._chain(marginals, offsets)), by_bodies=by_bodies)
 
     def _chain(self, marginals: Floats, offsets: Ints) -> ChainLatents:
         """The posterior of the chain from that of its sections."""
@@ -327,13 +325,6 @@ def titled_share(corpus: Corpus) -> float:
 def _offsets(corpus: Corpus) -> Ints:
     """Where the sections of each document begin, (n + 1,)."""
     return offsets_of(corpus.section_counts)
-
-
-def _titled(corpus: Corpus) -> Corpus:
-    """Documents with section marks and at least one title."""
-    titles, offsets = corpus.section_titles, _offsets(corpus)
-    spans = zip(corpus.sectioned, offsets[:-1], offsets[1:], strict=True)
-    return corpus.take([i for i, (s, a, b) in enumerate(spans) if s and any(titles[a:b])])
 
 
 def _normalized(corpus: Corpus) -> tuple[list[str], Ints]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
 
@@ -255,27 +255,19 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
         """Topic shares at λ, (n, K)."""
         return np.asarray(softmax(_extended(latents.mean), axis=1))
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Entropy of a document's topic shares (how many it mixes), its distance from μ and m, and known words.
-
-        Unlike Latent NLL, the distance does not depend on the width of q, which is narrow for documents of many topics.
-        """
-        return (
-            Statistic.ratio(
-                "topic_entropy",
-                "topic_entropy",
-                "topic entropy per document",
-                "narrower|broader in topics",
-                unit="nats",
-            ),
-            Statistic.ratio(
-                "distance",
-                "distance",
-                "distance from typical topics (squared Mahalanobis)",
-                "more|less usual in topic combinations",
-            ),
-            KNOWN_WORDS,
-        )
+    tested = (
+        Statistic.ratio(
+            "topic_entropy", "topic_entropy", "topic entropy per document", "narrower|broader in topics", unit="nats"
+        ),
+        Statistic.ratio(
+            "distance",
+            "distance",
+            "distance from typical topics (squared Mahalanobis)",
+            "more|less usual in topic combinations",
+        ),
+        KNOWN_WORDS,
+    )
+    """Unlike Latent NLL, the distance does not depend on the width of q, narrow for documents of many topics."""
 
     def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
         """Shares of the topics, by their most probable words."""

@@ -14,6 +14,7 @@ from momus.evidence import Evidence, Heatmap, MarkedDocument, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
+from momus_critics.evidence import marked
 
 if TYPE_CHECKING:
     from momus_critics.topics import TopicLatents, Topics
@@ -144,5 +145,4 @@ def explain(critic: Topics, document: Corpus, latents: TopicLatents, counts: spa
         usual = float(softmax(np.append(critic.mean_, 0.0))[k])
         note = f"{percentage(shares[k], 1)} of this document, {percentage(usual, 1)} at the prior's mean"
         steps.append(Step(f"{k + 1}: {titles[k]}", text, float(parts[k]), bool(parts[k] > 3.32), note))
-    prior = critic.log_prior(latents)
-    return MarkedDocument(document.name, document.ids[0], -float(prior.values[0]), "nats", steps)
+    return marked(critic, document, latents, steps)

@@ -64,7 +64,9 @@ def refine(
                 spread += covariances.sum(dim=0)  # (D, D)
             mean = expected.mean(dim=0)
             away = expected - mean  # (n, D)
-            covariance, moved = _towards(covariance, _regularised(away.T @ away + spread, n))
+            # D / 10 pseudo-documents of unit variance, lest a direction vanish or diverge
+            extra, one = len(covariance) / 10, torch.eye(len(covariance), dtype=dtype, device=options.device)
+            covariance, moved = _towards(covariance, (away.T @ away + spread + extra * one) / (n + extra))
             advance(i + 1)
             if float(_centred_variances(covariance).max()) > limit:
                 return None
@@ -72,12 +74,6 @@ def refine(
                 break
     mean_, covariance_, lam_, var_ = (x.cpu().numpy() for x in (mean, covariance, lam, var))
     return replace(model, mean=mean_, covariance=covariance_, lam=lam_, var=var_)
-
-
-def _regularised(scatter: Tensor, n: int) -> Tensor:
-    """Σ of n documents and D / 10 pseudo-documents of unit variance, lest a direction vanish or diverge."""
-    extra = len(scatter) / 10
-    return (scatter + extra * torch.eye(len(scatter), dtype=scatter.dtype, device=scatter.device)) / (n + extra)
 
 
 def _centred_variances(covariance: Tensor) -> Tensor:
