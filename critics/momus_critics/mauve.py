@@ -153,7 +153,14 @@ class Mauve(TextCritic[StateSequences], DeviceMixin):
         fits = (KMeans(k, n_init=1, random_state=self.seed + i).fit(z) for i in range(self.clusterings))
         self.centres_ = np.stack([fit.cluster_centers_ for fit in fits])
         nearest = self._nearest(z)
-        self.exemplars_ = _exemplars(real, z, nearest[:, 0], self.centres_[0])
+        # id and first words of the real document nearest to each centre; empty for a region without one
+        distance = ((z - self.centres_[0][nearest[:, 0]]) ** 2).sum(axis=1)
+        central: dict[int, int] = {}  # the row of the nearest document of each region
+        for row in np.argsort(distance, kind="stable").tolist():
+            central.setdefault(int(nearest[row, 0]), row)
+        self.exemplars_ = [
+            [real.ids[central[i]], _beginning(real[central[i]].text)] if i in central else ["", ""] for i in range(k)
+        ]
         counts = np.bincount(nearest.ravel(), minlength=self.centres_[..., 0].size) + 0.5  # (clusterings · K,)
         self.log_probabilities_ = np.log(counts.reshape(-1, k) / counts.reshape(-1, k).sum(axis=1, keepdims=True))
         return self
@@ -246,18 +253,6 @@ class Mauve(TextCritic[StateSequences], DeviceMixin):
                 f"c = {SCALE:g}; values under other settings are not comparable."
             )
         ]
-
-
-def _exemplars(real: Corpus, z: Floats, nearest: Ints, centres: Floats) -> list[list[str]]:
-    """Id and first words of the real document nearest to each centre; empty strings for a region without one."""
-    distance = ((z - centres[nearest]) ** 2).sum(axis=1)
-    central: dict[int, int] = {}  # the row of the nearest document of each region
-    for row in np.argsort(distance, kind="stable").tolist():
-        central.setdefault(int(nearest[row]), row)
-    return [
-        [real.ids[central[k]], _beginning(real[central[k]].text)] if k in central else ["", ""]
-        for k in range(len(centres))
-    ]
 
 
 def _beginning(text: str) -> str:

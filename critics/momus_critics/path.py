@@ -158,7 +158,11 @@ class Path(ProseCritic[Paths], DeviceMixin):
         texts, offsets = _sentences(prose)
         points = centred(self._embed(texts) if texts else np.zeros((0, len(self.axes_))), offsets)
         taken_up = _taken_up(prose, prose.alphabetic & ~prose.is_any(frozenset(self.common_)))
-        known = _known(prose, frozenset(self.embedder_.vocabulary_)) if self.embedder == "lsa" else None
+        known = None
+        if self.embedder == "lsa":
+            owners, seen = owners_of(prose.offsets), prose.is_any(frozenset(self.embedder_.vocabulary_))
+            sides = (seen & prose.alphabetic, prose.alphabetic)
+            known = np.column_stack([np.bincount(owners, x, len(prose)) for x in sides])
         return Paths(points @ self.axes_, offsets, tuple(texts), taken_up, known)
 
     def log_prior(self, latents: Paths) -> LogPrior:
@@ -287,13 +291,6 @@ def _taken_up(prose: Prose, counted: Bools) -> Floats:
     documents = second // max(len(prose.words), 1)
     shared = np.bincount(documents[np.isin(second, keys[counted & ~late])], minlength=n)
     return np.column_stack([shared, np.bincount(documents, minlength=n)]).astype(np.float64)
-
-
-def _known(prose: Prose, vocabulary: frozenset[str]) -> Floats:
-    """How many words of each document are of a vocabulary, and their number: (n, 2)."""
-    owners, n = owners_of(prose.offsets), len(prose)
-    known = np.fromiter((w in vocabulary for w in prose.words), bool, len(prose.words))[prose.ids]
-    return np.column_stack([np.bincount(owners, x, n) for x in (known & prose.alphabetic, prose.alphabetic)])
 
 
 def _neighbours(points: Floats, offsets: Ints, lag: int = 1) -> tuple[Floats, Floats]:

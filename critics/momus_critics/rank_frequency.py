@@ -14,10 +14,8 @@ from momus.critic.fitted import Fitted
 from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
 from momus.numeric.ragged import float_sums, offsets_of, places_of
-from momus.numeric.types import Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
-from momus.text.tokens import TokenTable
 from momus_critics.evidence import Mark, highest, log_spaced, mark_passage, rounded, words_of
 from momus_critics.fits import zipf
 
@@ -80,8 +78,18 @@ class RankFrequency(CountingCritic[TokenStates]):
     def project(self, batch: Corpus) -> TokenStates:
         """Look up the ranks of words in the real text, from 1."""
         table = batch.tokens(self.tokenizer)
-        ranks = table.codes(self.vocabulary_).astype(np.int64) + 1  # (N,); 0 for new words, which are ranked below
-        _rank_new_words(ranks, table, len(self.vocabulary_))
+        ranks = table.codes(self.vocabulary_).astype(np.int64) + 1  # (N,); 0 for new words
+        # the j-th new type of each document, by first appearance, gets the j-th rank after the last known one
+        new = np.flatnonzero(ranks == 0)
+        key = table.documents[new] * len(table.vocabulary) + table.ids[new]
+        # `first`, `rank` have one entry per (document, new type); `inverse` takes each new token to its entry
+        _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+        by_appearance = np.argsort(first, kind="stable")
+        # by first appearance, entries are in the order of documents: number them within each document
+        per_document = np.bincount(table.documents[new][first])
+        rank = np.empty(len(first), dtype=np.int64)
+        rank[by_appearance] = len(self.vocabulary_) + 1 + places_of(offsets_of(per_document))
+        ranks[new] = rank[inverse]
         return TokenStates(ranks, table.offsets, words=table.ids, vocabulary=table.vocabulary)
 
     def log_prior(self, latents: TokenStates) -> LogPrior:
@@ -150,20 +158,3 @@ class RankFrequency(CountingCritic[TokenStates]):
         note = f"Marked: its rarest tenth of words. Of {known:,} words of the fitted text, the commonest has rank 1."
         words = words_of(document, self.tokenizer)
         return mark_passage(self, document, z, words, marks, unit="nats per word", note=note)
-
-
-def _rank_new_words(ranks: Ints, table: TokenTable, known: int) -> None:
-    """Give the j-th new type of each document, by first appearance, the rank ``known + j``; in place."""
-    new = np.flatnonzero(ranks == 0)
-    if not len(new):
-        return
-    document = table.documents[new]
-    key = document * len(table.vocabulary) + table.ids[new]
-    # `first`, `rank` have one entry per (document, new type); `inverse` takes each new token to its entry
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    by_appearance = np.argsort(first, kind="stable")
-    # by first appearance, entries are in the order of documents: number them within each document
-    per_document = np.bincount(document[first[by_appearance]])
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[by_appearance] = known + 1 + places_of(offsets_of(per_document))
-    ranks[new] = rank[inverse]

@@ -230,8 +230,8 @@ class StopwordShare(TokenShare):
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without tokens, and those in a language without a list."""
-        lacking = {code: f"no stopwords of language {code!r}" for code in self._unlisted(batch)}
         codes = self._languages(batch)
+        lacking = {code: f"no stopwords of language {code!r}" for code in self._without_list(set(codes))}
         return [r or lacking.get(code) for r, code in zip(super().unscored(batch), codes, strict=True)]
 
     def notes(self) -> Sequence[Note | str]:
@@ -251,15 +251,12 @@ class StopwordShare(TokenShare):
         return self._hits(vocabulary, self.language or "en")
 
     def _hits(self, vocabulary: Sequence[str], language: str) -> Bools:
-        known = self._list(language)
+        # the stopwords of a language: those given, those kept by `fit`, or those of this machine
+        known = None if self.stopwords is None else frozenset(self.stopwords)
+        if known is None:
+            kept = vars(self).get("lists_", {}).get(language)
+            known = stopwords(language, self.lists) if kept is None else frozenset(kept["words"])
         return np.fromiter((w.lower().replace("’", "'") in known for w in vocabulary), bool, len(vocabulary))
-
-    def _list(self, language: str) -> frozenset[str]:
-        """The stopwords of a language: those given, those kept by `fit`, or those of this machine."""
-        if self.stopwords is not None:
-            return frozenset(self.stopwords)
-        kept = vars(self).get("lists_", {}).get(language)
-        return stopwords(language, self.lists) if kept is None else frozenset(kept["words"])
 
     def _languages(self, corpus: Corpus) -> list[str]:
         """The language whose list each document is read with."""
@@ -267,12 +264,8 @@ class StopwordShare(TokenShare):
             return [self.language or "en"] * len(corpus)
         return [code or "en" for code in corpus.languages]
 
-    def _unlisted(self, corpus: Corpus) -> set[str]:
-        """Languages of single documents that have no list; that of the parameter is an error in `fit`."""
-        return self._without_list(set(self._languages(corpus)))
-
     def _without_list(self, languages: set[str]) -> set[str]:
-        """Those of these languages that have no list and are no parameter."""
+        """Languages of single documents that have no list; that of the parameter is an error in `fit`."""
         if self.language is not None or self.stopwords is not None:
             return set()
         kept = vars(self).get("lists_", {})
@@ -280,7 +273,7 @@ class StopwordShare(TokenShare):
 
     def _count(self, corpus: Corpus) -> TokenCounts:
         languages = np.asarray(self._languages(corpus), dtype=object)
-        unlisted = self._unlisted(corpus)
+        unlisted = self._without_list(set(languages))
         table = corpus.tokens(self.tokenizer)
         hits = np.zeros(len(corpus), dtype=np.int64)
         for code in sorted(set(languages) - unlisted):

@@ -13,7 +13,6 @@ from momus.critic.fitted import Fitted
 from momus.critic.latents import StateSequences
 from momus.critic.statistic import total_variation
 from momus.critic.tools import make_adapter, resource
-from momus.errors import UsageError
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of
@@ -154,7 +153,8 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         offsets = kept_offsets(keep, prose.offsets)
         codes, sentences = prose.codes[keep], prose.sentences[keep]
         words = [prose.spelled[c] for c in codes.tolist()]
-        tagger, number = resource(_tagger, self.tagger, self.model), {t: i for i, t in enumerate(TAGS)}
+        tagger = resource(make_adapter, "tagger", self.tagger, {"model": self.model}, kind=Tagger)
+        number = {t: i for i, t in enumerate(TAGS)}
         states: list[int] = []
         other = number["X"]
         with stage(f"tagging {batch.name}", len(batch)) as advance:
@@ -284,14 +284,6 @@ def spelled(code: int) -> str:
         spellings.append(TAGS[code % BASE - 1])
         code //= BASE
     return " ".join(reversed(spellings))
-
-
-def _tagger(name: str, model: str) -> Tagger:
-    """Make a tagger."""
-    tagger = make_adapter("tagger", name, {"model": model})
-    if not isinstance(tagger, Tagger):
-        raise UsageError(f"tagger {name!r} is a {type(tagger).__name__} without tag()")
-    return tagger
 
 
 def _line(prose: Prose, starts: Ints, sentence: int, begin: int, length: int) -> str:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from momus.critic.guard import check_latents, check_prior, check_reasons, check_rows, check_vector
 from momus.critic.hooks import AdvancedMixin, check_fitted, state_names_of, tokenizer_of
 from momus.critic.latents import StateSequences, aggregated, shown_latents
 from momus.critic.powers import PARTS, DecompositionMixin, EvidenceMixin, StatisticsMixin, fields_read
-from momus.critic.returned import check_latents, check_prior, check_reasons, check_rows, check_vector
 from momus.critic.rows import Pooled, place
 from momus.critic.scores import AGGREGATED, Scores, joined
 from momus.critic.splitting import UNSPLIT, lacking, unsplit

@@ -15,9 +15,8 @@ from momus.numeric.ragged import items_of, places_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
-from momus_critics.chains import transitions as chain
-from momus_critics.chains.posterior import ChainLatents, decompose
-from momus_critics.chains.transitions import UNLIKELY
+from momus_critics.chains import posterior as chain
+from momus_critics.chains.posterior import UNLIKELY, ChainLatents, decompose
 
 FOLDS = 5
 

@@ -14,8 +14,8 @@ from momus.evidence import Edge, Evidence, Graph, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import clipped, percentage
+from momus_critics.chains.posterior import UNLIKELY
 from momus_critics.chains.repair import LESS, ORDER, best_repairs
-from momus_critics.chains.transitions import UNLIKELY
 from momus_critics.evidence import marked
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.languages import only_language
-from momus.text.vocabulary import VocabularyRules, build_vocabulary
+from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.code_mixing import evidence, lda
-from momus_critics.code_mixing.lda import Sampling, Tokens, decode, effective_sizes, parts, sample, word_counts
+from momus_critics.code_mixing.lda import Sampling, Tokens, decode, effective_sizes, parts, sample
 from momus_critics.evidence import marked
 from momus_critics.fits.known import KNOWN_WORDS, KnownShares, KnownWords
 from momus_critics.fits.mixtures import mixtures
@@ -136,7 +136,7 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
         tokens = self.known(real)
         keys = document_keys(tokens.words, tokens.offsets, 0)
         distinct = np.sort(np.unique(keys, return_index=True)[1])  # repeated boilerplate would form its own cluster
-        counts = sparse.csr_array(word_counts(tokens, len(self.vocabulary_))[distinct])
+        counts = sparse.csr_array(count_words(table, self.vocabulary_)[distinct])
         starts = mixtures(counts, self.n_topics, self.seed, 6 * self.starts)[: self.starts]
         with stage("Gibbs sweeps", self.sweeps + len(starts) * max(self.sweeps // 5, 2)) as advance:
             model = lda.fit_best(tokens, starts, self.smoothing, self.sweeps, self.seed, self.device, advance)
@@ -229,7 +229,7 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
         return LogPrior(flat.mean(axis=1), np.ones(len(values), dtype=np.int64), errors=errors)
 
     def decompose(self, batch: Corpus, latents: MixtureDraws) -> Decomposition:
-        """The parts of log P(x), by Monte Carlo over the draws (`decomposition.parts`)."""
+        """The parts of log P(x), by Monte Carlo over the draws (`lda.parts`)."""
         draws, prior = np.asarray(latents.draws, dtype=np.float64), self._prior_of_shares(latents)
         of_shares = parts(self.known(batch), draws, latents.counts, self.alpha_, self.phi_, prior)
         if self.known_ is None or latents.known is None:

@@ -269,7 +269,9 @@ class Consistency(WordCritic[Memberships]):
         steps = []
         for m, (title, text) in enumerate(zip(titles, texts, strict=True)):
             stranger = bool(latents.states[m])
-            remarks = [f"P(stranger) = {latents.marginals[m, 1]:.2g}", f"nearest: {_nearest(gram, m, titles)}"]
+            others = [n for n in np.argsort(-gram[m], kind="stable").tolist() if n != m][:NEAREST]  # by cosine
+            nearest = ", ".join(f"{titles[n] or f'section {n + 1}'} ({gram[m, n]:.2f})" for n in others)
+            remarks = [f"P(stranger) = {latents.marginals[m, 1]:.2g}", f"nearest: {nearest}"]
             words = odd_words(x, m, table.vocabulary) if stranger else []
             if words:
                 remarks.append(f"words that no other section has: {', '.join(words)}")
@@ -281,12 +283,6 @@ class Consistency(WordCritic[Memberships]):
 def _split(values: Floats, offsets: Ints) -> list[Floats]:
     """The values of each document."""
     return np.split(values, offsets[1:-1])
-
-
-def _nearest(gram: Floats, m: int, titles: Sequence[str | None]) -> str:
-    """The sections with the highest cosine to section m, with it."""
-    others = [n for n in np.argsort(-gram[m], kind="stable").tolist() if n != m][:NEAREST]
-    return ", ".join(f"{titles[n] or f'section {n + 1}'} ({gram[m, n]:.2f})" for n in others)
 
 
 def odd_words(x: sparse.csr_array, m: int, vocabulary: Sequence[str], number: int = ODD_WORDS) -> list[str]:

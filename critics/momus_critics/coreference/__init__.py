@@ -62,7 +62,7 @@ class GivenChains(Estimator):
             raise UsageError("resolver 'given' needs a file of chains", hint="give its path as parameter `model`")
         # part of the key of the cache: a file that was written again is read again
         written = os.stat(self.model).st_mtime_ns if os.path.exists(self.model) else 0
-        of_documents = resource(_chains_written, self.model, written)
+        of_documents = resource(read_chains, self.model, written)
         chains = []
         for document in batch:
             if document.id not in of_documents:
@@ -75,8 +75,13 @@ class GivenChains(Estimator):
         return chains
 
 
-def read_chains(path: str | Path) -> dict[str, Resolved]:
+def read_chains(path: str | Path, written: int = 0) -> dict[str, Resolved]:
     """Read a file of chains: the mentions of each document, by id.
+
+    Parameters
+    ----------
+    written
+        When it was written, which tells a `resource` that it was written again.
 
     Raises
     ------
@@ -96,11 +101,6 @@ def read_chains(path: str | Path) -> dict[str, Resolved]:
     except OSError as error:
         raise ReadingError(f"{path}: {error.strerror}") from error
     return chains
-
-
-def _chains_written(path: str, written: int) -> dict[str, Resolved]:
-    """The chains of a file as it was at a time, which tells a file that was written again."""
-    return read_chains(path)
 
 
 def _resolved(record: dict[str, Any]) -> Resolved:
@@ -180,7 +180,8 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
         settings = {"model": self.model, **(self.options or {})}
         if self.resolver == "given":
             return construct(GivenChains, settings, place="resolver 'given'")
-        return resource(_resolver, self.resolver, settings)
+        resolver: Resolver = resource(make_adapter, "resolver", self.resolver, settings, ("given",), Resolver)
+        return resolver
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Resolve documents, and count the windows of their mentions."""
@@ -284,11 +285,3 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the least likely mentions in context, in the order of the text, each with the likeliest alternative."""
         return WindowEvidence(self.process_).marked(document, self.project(document))
-
-
-def _resolver(name: str, settings: Mapping[str, Any]) -> Resolver:
-    """Make a resolver."""
-    resolver = make_adapter("resolver", name, settings, builtin=("given",))
-    if not isinstance(resolver, Resolver):
-        raise UsageError(f"resolver {name!r} gives {type(resolver).__name__}, not a momus.text.mentions.Resolver")
-    return resolver

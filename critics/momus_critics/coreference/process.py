@@ -79,7 +79,12 @@ class ChainProcess(Estimator):
                 keys, counts = np.unique(short, return_counts=True)
                 tables[m - 1] = keys, counts.astype(np.float64)
         self.discounts_ = np.array([discount(c, needs_twos=False) for _, c in tables])
-        self.returns_ = np.array([0.5, *(self._return_share(*raw[m - 1], m) for m in range(2, self.order + 1))])
+        returns = [0.5]
+        for m, (keys, counts) in enumerate(raw[1:], 2):
+            gone, back, new = self.coder.left(keys, m)
+            either = back | (gone & new)  # windows whose last entity is new once the first symbol is dropped
+            returns.append(float((counts[back].sum() + 0.5) / (counts[either].sum() + 1.0)))
+        self.returns_ = np.array(returns)
         # per order: windows and their counts, (W,); contexts (the window without its last digit), the sum of counts and
         # the number of different successors of each, (H,)
         for m, (grams, weights) in enumerate(tables, 1):
@@ -106,12 +111,6 @@ class ChainProcess(Estimator):
         """Store the tables of order m as fitted attributes, which are saved with the critic."""
         for name, array in zip(("keys", "counts", "contexts", "totals", "types"), arrays, strict=True):
             setattr(self, f"{name}{m}_", array)
-
-    def _return_share(self, keys: Ints, counts: Ints, m: int) -> float:
-        """Share of the symbols new in the shorter window that return to the dropped entity; 0.5 added to each count."""
-        gone, back, new = self.coder.left(keys, m)
-        either = back | (gone & new)  # windows whose last entity is new once the first symbol is dropped
-        return float((counts[back].sum() + 0.5) / (counts[either].sum() + 1.0))
 
     def log_probabilities(self, chains: Chains) -> Floats:
         """log P of each symbol given the preceding ones of its document, in nats, float array (N,)."""
@@ -193,10 +192,26 @@ class WindowEvidence:
         share = counts / totals[:, None]
         log_p = self.process.of_windows(keys) if len(keys) else np.zeros(0)
         gain = (share[1] - share[0]) * -log_p
+        top = np.argsort(-np.abs(gain), kind="stable")[:SHOWN]
+        windows = Shifts.of_shares(
+            "window",
+            self.spelled(keys[top]),
+            share[:, top],
+            "per 1,000 symbols",
+            1000,
+            effect=gain[top],
+            measure="contribution, nats per symbol",
+        )
+        title = "Windows of mentions that contribute most to the difference in Latent NLL"
+        note = f"{LEGEND} Contribution: (share in generated − share in real text) × −log P."
+        persons = [s.arrays.get("first", np.zeros(len(KINDS))) for s in (real, generated)]
+        shares = (c / max(c.sum(), 1.0) for c in persons)
+        of = f"Of {persons[0].sum():,.0f} persons in real and {persons[1].sum():,.0f} in generated text. {LEGEND}"
+        first = Shifts.of_shares("first mention", KINDS, shares, "% of persons")
         return [
             self._unlikely_table(keys, counts, totals, log_p),
-            self._windows_table(keys, share, gain),
-            self._introductions_table(real, generated),
+            windows.table("mention-windows", title, note=note),
+            first.table("mention-introductions", "How persons are first mentioned", note=of),
         ]
 
     def marked(self, document: Corpus, latents: MentionChains) -> MarkedDocument | None:
@@ -235,22 +250,6 @@ class WindowEvidence:
             likeliest.append((self.spelled(outcomes[top : top + 1])[0].rsplit(" ", 1)[-1], float(log_p[top])))
         return likeliest
 
-    def _windows_table(self, keys: Ints, share: Floats, gain: Floats) -> Table:
-        """Windows by their part of the difference in Latent NLL; ``share`` is (2, W)."""
-        top = np.argsort(-np.abs(gain), kind="stable")[:SHOWN]
-        items = Shifts.of_shares(
-            "window",
-            self.spelled(keys[top]),
-            share[:, top],
-            "per 1,000 symbols",
-            1000,
-            effect=gain[top],
-            measure="contribution, nats per symbol",
-        )
-        title = "Windows of mentions that contribute most to the difference in Latent NLL"
-        note = f"{LEGEND} Contribution: (share in generated − share in real text) × −log P."
-        return items.table("mention-windows", title, note=note)
-
     def _unlikely_table(self, keys: Ints, counts: Floats, totals: Floats, log_p: Floats) -> Table:
         """Unlikely windows, those first that contribute most to the difference of the headline."""
         unlikely = np.flatnonzero(log_p < UNLIKELY)
@@ -270,14 +269,4 @@ class WindowEvidence:
             ("window", "real", "generated", "log P", "likeliest instead", "its log P"),
             rows,
             note=f"Of 1,000 symbols, {sums[0]:.1f} are unlikely in real and {sums[1]:.1f} in generated text. {LEGEND}",
-        )
-
-    def _introductions_table(self, real: Pooled, generated: Pooled) -> Table:
-        """Kinds of first mentions, the largest difference first."""
-        counts = [s.arrays.get("first", np.zeros(len(KINDS))) for s in (real, generated)]
-        shares = (c / max(c.sum(), 1.0) for c in counts)
-        return Shifts.of_shares("first mention", KINDS, shares, "% of persons").table(
-            "mention-introductions",
-            "How persons are first mentioned",
-            note=f"Of {counts[0].sum():,.0f} persons in real and {counts[1].sum():,.0f} in generated text. {LEGEND}",
         )

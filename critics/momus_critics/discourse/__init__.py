@@ -2,39 +2,136 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
+from momus.critic import (
+    Counted,
+    Counts,
+    LogPrior,
+    MergeableMixin,
+    Pooled,
+    Reporting,
+    Rows,
+    StateSequences,
+    Statistic,
+    directions,
+)
 from momus.critic.fitted import Fitted
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import total_variation
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Step
 from momus.numeric.ragged import changes, float_sums, offsets_of, owners_of
-from momus.numeric.types import Floats, Ints
+from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
-from momus_critics.discourse.classes import (
-    FIRST_CONNECTIVE,
-    FIRST_PERSON,
-    FIRST_PERSON_SHORT,
-    PARAGRAPH,
-    QUESTION,
-    SPEECH,
-    STATES,
-    THIRD_PERSON,
-    SentenceClasses,
-    sentence_classes,
-)
+from momus.text.mentions import FEMALE, FIRST, MALE, PLURAL
 from momus_critics.evidence import highest, marked
 from momus_critics.prose.examples import Exampled, first_of_each, largest_gap, ranks, usage_tables
 from momus_critics.prose.ngrams import DenseNGrams
-from momus_critics.prose.reading import ProseCritic
+from momus_critics.prose.reading import Prose, ProseCritic
+
+CONNECTIVES: dict[str, tuple[str, ...]] = {
+    "contrast": (
+        *("but", "however", "yet", "still", "nevertheless", "nonetheless", "although", "though", "instead", "whereas"),
+        *("on the other hand", "in contrast", "by contrast", "on the contrary", "even so", "conversely", "despite"),
+    ),
+    "cause": (
+        *("because", "so", "therefore", "thus", "hence", "consequently", "accordingly", "since"),
+        *("as a result", "for this reason", "that is why"),
+    ),
+    "addition": (
+        *("and", "also", "moreover", "furthermore", "besides", "additionally", "likewise", "similarly", "or", "nor"),
+        *("in addition", "as well as", "what is more", "not only"),
+    ),
+    "time": (
+        *("then", "when", "after", "before", "while", "until", "once", "meanwhile", "suddenly", "later", "soon", "now"),
+        *("afterwards", "eventually", "at last", "at first", "first", "second", "next", "as soon as", "finally"),
+    ),
+    "condition": ("if", "unless", "otherwise", "whether", "provided that", "in case"),
+    "example": (
+        *("indeed", "in fact", "for example", "for instance", "in particular", "specifically", "in other words"),
+        *("that is", "especially", "of course"),
+    ),
+    "conclusion": (
+        *("overall", "ultimately", "in conclusion", "in summary", "in short", "in the end", "to sum up"),
+        *("all in all", "at the end of the day", "to conclude", "in essence"),
+    ),
+}
+"""Words and phrases that open a sentence, by sense."""
+STATES = ("paragraph", "plain", "speech", "question", *CONNECTIVES)
+PARAGRAPH, PLAIN, SPEECH, QUESTION = range(4)
+FIRST_CONNECTIVE = 4
+OPENING = frozenset('"“«„‹「『')
+DASHES = frozenset("—–-")
+ASKING = frozenset("?？؟")
+FIRST_PERSON = frozenset(FIRST)
+FIRST_PERSON_SHORT = frozenset(("i'm", "i've", "i'd", "i'll", "i’m", "i’ve", "i’d", "i’ll", "we're", "we’re"))
+THIRD_PERSON = frozenset((*MALE, *FEMALE, *PLURAL))
+
+
+def sentence_classes(prose: Prose) -> tuple[Ints, Ints]:
+    """The class of each sentence, and the first token of each: int64 (S,) both.
+
+    A sentence with an opening quotation mark, or that begins with a dash, is speech; one that ends with a question mark
+    is a question, unless it is speech; others go by the connective that they open with.
+
+    >>> from momus import Corpus
+    >>> from momus_critics.prose.reading import paragraph_tokenizer
+    >>> from momus_critics.prose.reading import read_prose
+    >>> text = "He came. But why? “No,” she said. In fact, he left. However it rained."
+    >>> prose = read_prose(Corpus.from_texts([text]).tokens(paragraph_tokenizer("words")))
+    >>> [STATES[i] for i in sentence_classes(prose)[0]]
+    ['plain', 'question', 'speech', 'example', 'contrast']
+    """
+    count = int(prose.sentences[-1]) + 1 if len(prose.ids) else 0
+    first = np.searchsorted(prose.sentences, np.arange(count))
+    classes = np.full(count, PLAIN, dtype=np.int64)
+    number = {w: i for i, w in enumerate(prose.words)}
+    for sense, phrases in enumerate(CONNECTIVES.values(), FIRST_CONNECTIVE):
+        for phrase in phrases:
+            classes[_opens(prose, first, [number.get(w, -1) for w in phrase.split(" ")])] = sense
+    asks, quotes, dash = (prose.is_any(words) for words in (ASKING, OPENING, DASHES))
+    # later assignments win: speech over questions, questions over connectives
+    classes[np.bincount(prose.sentences, asks, count) > 0] = QUESTION
+    classes[np.bincount(prose.sentences, quotes, count) > 0] = SPEECH
+    if count:
+        classes[dash[first]] = SPEECH
+    return classes, first
+
+
+def _opens(prose: Prose, first: Ints, words: Sequence[int]) -> Bools:
+    """Whether each sentence opens with these words, given by number, −1 for one that is nowhere: bool (S,)."""
+    opens = np.ones(len(first), dtype=bool)
+    for k, word in enumerate(words):
+        at = np.minimum(first + k, max(len(prose.ids) - 1, 0))  # (S,); beyond the text, the sentence differs
+        opens &= (prose.ids[at] == word) & (prose.sentences[at] == prose.sentences[first])
+    return opens
+
+
+@dataclass(frozen=True)
+class SentenceClasses(StateSequences):
+    """Classes of sentences, each paragraph preceded by a mark, and the tokens they were read from.
+
+    Attributes
+    ----------
+    starts
+        int64 (N,): first token of each state's sentence, or of the paragraph.
+    prose
+        The tokens.
+    persons
+        float64 (n, 2): pronouns of the first person, and of the first and third.
+    """
+
+    starts: Ints = None  # type: ignore[assignment]  # always given; dataclasses require a default here
+    prose: Prose = None  # type: ignore[assignment]
+    persons: Floats = None  # type: ignore[assignment]
+
 
 SHOWN, WORDS = 20, 2
 """Openings of a table, and words of an opening."""
@@ -165,16 +262,17 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Over-used and under-used openings of sentences, and classes."""
-        totals = _sentences(real), _sentences(generated)
+        classes = [t.arrays["classes"] for t in (real, generated)]
+        a, b = (max(float(c.sum() - c[PARAGRAPH]), 1.0) for c in classes)  # sentences
         title, kind = "Openings of sentences", "openings"
         told = [i for i in range(len(STATES)) if i != PARAGRAPH]
-        shares = (t.arrays["classes"][told] / total for t, total in zip((real, generated), totals, strict=True))
-        classes = Shifts.of_shares("class", [STATES[i] for i in told], shares, "% of sentences")
+        shares = classes[0][told] / a, classes[1][told] / b
+        items = Shifts.of_shares("class", [STATES[i] for i in told], shares, "% of sentences")
         return [
             *usage_tables(
-                (real, generated), kind, title, "opening", "sentences", totals, SHOWN, "openings of sentences"
+                (real, generated), kind, title, "opening", "sentences", (a, b), SHOWN, "openings of sentences"
             ),
-            classes.table("classes", "Classes of sentences"),
+            items.table("classes", "Classes of sentences"),
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
@@ -248,7 +346,3 @@ def _openings(z: SentenceClasses) -> tuple[dict[str | float, float], list[tuple[
         examples.append((f"openings {openings.names[int(where[i])]}", float(rank[i]), text))
     counts = np.bincount(where, minlength=len(openings.names)).tolist()
     return {n: float(c) for n, c in zip(openings.names, counts, strict=True)}, examples
-
-
-def _sentences(text: Pooled) -> float:
-    return max(float(text.arrays["classes"].sum() - text.arrays["classes"][PARAGRAPH]), 1.0)

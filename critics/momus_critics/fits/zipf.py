@@ -106,25 +106,25 @@ def _once(ordered: Floats, what: int | str, compute: Callable[[], Any]) -> Any:
 
 def exponents(ordered: Floats) -> Floats:
     """Maximum-likelihood exponent of each row; NaN for a single word, which any exponent above 1 fits."""
-    return np.asarray(_once(ordered, "exponents", lambda: _exponents(ordered)))
 
+    def fitted() -> Floats:
+        mean_log = ordered @ _log_ranks(ordered.shape[1]) / ordered.sum(axis=1)  # the sufficient statistic, (B,)
+        grid, implied = _mean_log_table()
+        return np.where(mean_log > 0, np.interp(mean_log, implied[::-1], grid[::-1]), np.nan)
 
-def _exponents(ordered: Floats) -> Floats:
-    mean_log = ordered @ _log_ranks(ordered.shape[1]) / ordered.sum(axis=1)  # the sufficient statistic, (B,)
-    grid, implied = _mean_log_table()
-    return np.where(mean_log > 0, np.interp(mean_log, implied[::-1], grid[::-1]), np.nan)
+    return np.asarray(_once(ordered, "exponents", fitted))
 
 
 def shares_up_to(ordered: Floats, ranks: int) -> Floats:
     """Empirical cumulative distribution over the first ranks (over all if ``ranks`` is 0)."""
-    return np.asarray(_once(ordered, ranks, lambda: _shares_up_to(ordered, ranks)))
 
+    def cumulated() -> Floats:
+        # sums of integers are exact, and ten times as fast as those of floats
+        whole = _once(ordered, "integers", lambda: ordered)
+        head = whole[:, :ranks] if ranks else whole
+        return np.asarray(np.cumsum(head, axis=1, dtype=whole.dtype) / ordered.sum(axis=1, keepdims=True))
 
-def _shares_up_to(ordered: Floats, ranks: int) -> Floats:
-    # sums of integers are exact, and ten times as fast as those of floats
-    whole = _once(ordered, "integers", lambda: ordered)
-    head = whole[:, :ranks] if ranks else whole
-    return np.asarray(np.cumsum(head, axis=1, dtype=whole.dtype) / ordered.sum(axis=1, keepdims=True))
+    return np.asarray(_once(ordered, ranks, cumulated))
 
 
 def ks_ranked(real: Floats, generated: Floats, ranks: int = 10_000) -> Floats:

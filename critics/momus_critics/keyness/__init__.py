@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Annotated, Self
 
 import numpy as np
@@ -18,13 +19,12 @@ from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.keyness import evidence
-from momus_critics.keyness.latents import TermLatents, TermProcess, term_latents
-from momus_critics.keyness.terms import frequent_terms, key_of
+from momus_critics.keyness.latents import TermLatents, TermProcess, frequent_terms, key_of, term_latents
 from momus_critics.prose.examples import Exampled, higher_criticism, largest_gap, mean_gap
 from momus_critics.prose.reading import Prose, ProseCritic
 
@@ -87,7 +87,6 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         self.terms_, self.asked_ = terms, list(terms)
         # half of the documents fill it; in a longer one, long documents would have more terms
         self.window_ = _middle(prose)
-        self._number()
         latents = self.project(real)
         self.process_: TermProcess = TermProcess().fit(latents.matrix, latents.lengths)
         return self
@@ -107,36 +106,30 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         if not asked or (asked, window) == (self.asked_, self.window_):
             return False
         self.asked_, self.window_ = asked, window
-        self._number()
+        vars(self).pop("_numbered", None)
         return True
 
-    def _number(self) -> None:
-        """Number all terms, those of P_c first, and sort their keys for look-up."""
+    @cached_property
+    def _numbered(self) -> tuple[list[str], NDArray[np.uint64], Ints]:
+        """All terms, those of P_c first, their keys in ascending order, and the term of each key."""
         known = set(self.terms_)
-        self.columns_ = [*self.terms_, *(t for t in self.asked_ if t not in known)]
-        keys = np.array([key_of(t) for t in self.columns_], dtype=np.uint64)
+        columns = [*self.terms_, *(t for t in self.asked_ if t not in known)]
+        keys = np.array([key_of(t) for t in columns], dtype=np.uint64)
         order = np.argsort(keys)
-        self.keys_, self.order_ = keys[order], order
+        return columns, keys[order], order
 
     def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         terms = state.texts("terms_", least=1)
-        asked = state.texts("asked_", least=1)
-        columns = state.texts("columns_", least=len(terms))
-        state.require(columns[: len(terms)] == terms and set(asked) <= set(columns), "columns_", "terms_, then others")
-        order = state.array("order_", (len(columns),), "i", low=0, high=len(columns) - 1)
-        state.require(len(np.unique(order)) == len(columns), "order_", "every column once")
-        keys = state.ascending("keys_", len(columns), "u", strict=False)
-        expected = [key_of(columns[i]) for i in order.tolist()]
-        state.require(keys.tolist() == expected, "keys_", "the keys of the terms")
+        state.texts("asked_", least=1)
         state.integer("window_", low=1)
         process = state.component("process_", TermProcess)
         state.require(len(process.probabilities_) == len(terms), "process_", "a probability of each term")
 
     def project(self, batch: Corpus) -> TermLatents:
         """Look up the terms of each document."""
-        keys: NDArray[np.uint64] = self.keys_
-        return term_latents(self.prose(batch), keys, self.order_, self.columns_, self.window_)
+        columns, keys, order = self._numbered
+        return term_latents(self.prose(batch), keys, order, columns, self.window_)
 
     def log_prior(self, latents: TermLatents) -> LogPrior:
         """log P_c of the terms of each document."""
@@ -148,7 +141,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
 
     def sufficient_statistics(self, latents: TermLatents) -> Mapping[str, Rows]:
         """The terms of each document, after a column of ones; numbers of phrases and of words."""
-        number = {term: i for i, term in enumerate(self.columns_)}
+        number = {term: i for i, term in enumerate(self._numbered[0])}
         asked = latents.matrix[:, [number[t] for t in self.asked_]]  # presence of the terms, CSR (n, asked)
         # the first column becomes the number of documents in every pooled row
         ones = sparse.csr_array(np.ones((len(latents), 1)))

@@ -21,8 +21,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.languages import ANY
 from momus_critics.labels.flat import Categories, Sets, YesNo
-from momus_critics.labels.gold import CONTRADICTED, by_gold
-from momus_critics.labels.process import reporting_of
+from momus_critics.labels.process import CONTRADICTED, by_gold, reporting_of
 from momus_critics.labels.scales import Numbers, Shares
 from momus_critics.labels.steps import Steps
 from momus_critics.labels.values import KINDS, kind_of, parsed, shown, unfit

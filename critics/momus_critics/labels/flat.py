@@ -81,9 +81,6 @@ class Flat(LearnsLabels[Weights], TextCritic[Z]):
         items = Shifts.of_shares("label", titles(self.labels_), rates, "% of documents")
         return [items.table("labels", "Labels of documents")]
 
-    labels_: list[str]
-    shares_: Floats
-
 
 @parametrized
 class Categories(Flat[StateSequences]):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -156,7 +155,14 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
 
     def _reordered(self, attribute: str) -> Reordered | None:
         factory = self.reordered_curve()
-        return None if factory is None else partial(_fit_reordered, factory, attribute)
+        if factory is None:
+            return None
+
+        def estimate(pieces: Sequence[RunningText]) -> Callable[[list[int]], float]:
+            reordered = factory(pieces)
+            return lambda order: float(getattr(fit_line(*reordered.curve(order)), attribute))
+
+        return estimate
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Blocks with fewer tokens than the law can be estimated from."""
@@ -260,14 +266,6 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         ends = np.array([x.min(), x.max()])
         label = f"law of real text: {self.quantity} {line.slope:.3f}"
         return [*series, Series(label, rounded(ends), rounded(line(ends)), "fitted")]
-
-
-def _fit_reordered(
-    factory: Callable[[Sequence[RunningText]], ReorderedCurve], attribute: str, pieces: Sequence[RunningText]
-) -> Callable[[list[int]], float]:
-    """A function from an order of the pieces to an attribute of the line fitted to their curve."""
-    reordered = factory(pieces)
-    return lambda order: float(getattr(fit_line(*reordered.curve(order)), attribute))
 
 
 def _thin(x: Floats) -> Ints:

@@ -18,7 +18,7 @@ from momus.numeric.ragged import float_sums, items_of
 from momus.text.blocks import read_blocks as text_blocks
 from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
-from momus_critics.chains import transitions as chain
+from momus_critics.chains import posterior as chain
 from momus_critics.chains.base import FOLDS, ChainCritic, relative_places
 from momus_critics.chains.posterior import ChainLatents, factorised
 from momus_critics.layout.blocks import CODE, FEATURES, KINDS, Blocks, read_blocks

@@ -12,7 +12,6 @@ from scipy import sparse
 
 from momus.critic.fitted import Fitted
 from momus.critic.tools import Embedder, make_adapter
-from momus.errors import UsageError
 from momus.estimator import Estimator, construct, parametrized
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats
@@ -155,7 +154,5 @@ def make_embedder(
     """
     if name == "lsa":
         return construct(LsaEmbedder, {**defaults, **(options or {})}, place="embedder 'lsa'")
-    embedder: Any = make_adapter("embedder", name, options or {}, builtin=builtin)
-    if not isinstance(embedder, Embedder):
-        raise UsageError(f"embedder {name!r} gives {type(embedder).__name__}, not a momus.critic.tools.Embedder")
-    return embedder  # type: ignore[return-value]
+    embedder: Estimator = make_adapter("embedder", name, options or {}, builtin, Embedder)
+    return embedder

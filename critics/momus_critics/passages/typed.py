@@ -21,7 +21,7 @@ from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.plain import read_as
 from momus.text.vocabulary import OTHER, frequent_titles, normalize_title
-from momus_critics.chains import transitions as chain
+from momus_critics.chains import posterior as chain
 from momus_critics.chains.base import counts_by_fold, smoothed
 from momus_critics.passages.faults import SectionProcess
 from momus_critics.passages.pieces import plain, spans

@@ -192,15 +192,10 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
         return sparse.csr_array(counts[used])
 
     def _options(self, topics: int) -> Options:
-        return Options(
-            topics=topics,
-            steps=self.steps,
-            tolerance=self.tolerance,
-            smoothing=self.smoothing,
-            shrinkage=self.shrinkage,
-            seed=self.seed,
-            device=self.device,
-        )
+        named = {
+            name: getattr(self, name) for name in ("steps", "tolerance", "smoothing", "shrinkage", "seed", "device")
+        }
+        return Options(topics, **named)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without a word of the vocabulary: their posterior would be the prior."""

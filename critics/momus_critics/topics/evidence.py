@@ -45,11 +45,12 @@ def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
     # the most frequent topics, in the order of a clustering of real text
     order = top[_clustered(a[np.ix_(top, top)])]
     limit = _limit(a[np.ix_(top, top)])
+    shares = Shifts.of_shares("topic", [f"{k}: {w}" for k, w in enumerate(words, 1)], (share_a, share_b))
     return [
         _pairs(words, a, b, share_a, share_b),
         _map("topic-correlations-real", "Topic correlations: real", names, a, order, limit),
         _map("topic-correlations-generated", "Topic correlations: generated", names, b, order, limit),
-        _shares(words, share_a, share_b),
+        shares.table("topic-shares", "Topics whose share differs most", SHOWN_SHARES),
     ]
 
 
@@ -113,11 +114,6 @@ def _map(name: str, title: str, names: list[str], correlation: Floats, order: In
         "clustering order of real text. Colour: whether the shares of two topics rise together (+) or one at the "
         f"expense of the other (−); full at ±{limit:g}. Both maps have the same scale.",
     )
-
-
-def _shares(words: list[str], share_a: Floats, share_b: Floats) -> Table:
-    items = Shifts.of_shares("topic", [f"{k}: {w}" for k, w in enumerate(words, 1)], (share_a, share_b))
-    return items.table("topic-shares", "Topics whose share differs most", SHOWN_SHARES)
 
 
 def explain(critic: Topics, document: Corpus, latents: TopicLatents, counts: sparse.csr_array) -> MarkedDocument | None:
