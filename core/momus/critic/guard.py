@@ -5,6 +5,7 @@ output goes to standard error and the program cannot be ended (`momus.foreign`).
 with the line of the critic's own code, `SystemExit` too. These pass: errors of Momus, which then name the critic,
 interruptions, and errors that say that memory or room on a disk lacks. So does a fault of Momus itself: an error in
 whose traceback no line of the critic's packages takes part.
+
 What a critic returns is checked before anything is computed from it: kind, shape, type and size, in words.
 """
 
@@ -13,21 +14,10 @@ from __future__ import annotations
 import errno
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FunctionType, GeneratorType
-from typing import TYPE_CHECKING, Any
-
-from momus.errors import CriticError, MomusError, lacks_memory
-from momus.foreign import contained, innermost_module, package_of, packages_of, place_in
-from momus.plugins import extra_of
-
-if TYPE_CHECKING:
-    from momus.critic.base import Critic
-
-
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NoReturn, get_args
+from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +25,12 @@ from numpy.typing import NDArray
 from momus.critic.rows import Counted, Rows, Summary
 from momus.critic.scores import LogPrior
 from momus.critic.statistic import Note, Statistic
+from momus.errors import CriticError, MomusError, lacks_memory
 from momus.evidence import Evidence, MarkedDocument
+from momus.foreign import contained, innermost_module, package_of, packages_of, place_in
 from momus.laws.law import Law
 from momus.numeric.types import Floats, Ints
+from momus.plugins import extra_of
 
 if TYPE_CHECKING:
     from momus.critic.base import Critic
@@ -63,34 +56,6 @@ _ONE: Mapping[str, tuple[Any, str]] = {
 }
 
 
-def refuse(critic: Critic[Any], method: str, kind: str, expected: str, hint: str = "") -> NoReturn:
-    """Raise the error that says what a method returned, and what it should."""
-    raise CriticError(
-        f"critic {critic.name!r}: {method} returned {kind}, expected {expected}", hint, critic=critic.name
-    )
-
-
-def check_returned(critic: Critic[Any], method: str, value: Any) -> None:
-    """Check the kind of what a method of the interface returned; methods whose results vary are not checked.
-
-    Raises
-    ------
-    CriticError
-        It is of another kind.
-    """
-    if method in _ONE:
-        kinds, words = _ONE[method]
-        if not isinstance(value, kinds):
-            refuse(critic, method, _kind(value), words)
-    if method in _SEVERAL:
-        kinds, words = _SEVERAL[method]
-        if isinstance(value, str) or not isinstance(value, Sequence):
-            refuse(critic, method, _kind(value), f"a list of {words}")
-        for other in value:
-            if not isinstance(other, kinds):
-                refuse(critic, method, f"a list with {_kind(other)}", f"a list of {words}")
-
-
 def _kind(value: object) -> str:
     """What a value is, in a few words.
 
@@ -102,125 +67,120 @@ def _kind(value: object) -> str:
     return "None" if value is None else type(value).__name__
 
 
-def check_reasons(critic: Critic[Any], reasons: Any, n: int) -> Sequence[str | None]:
-    """Check the reasons of n documents.
+class Returned:
+    """What a critic returned, checked before anything is computed from it.
 
-    Raises
-    ------
-    CriticError
-        They are no list of n texts, or None.
+    Every method raises `CriticError` if a value is of another kind, shape or length than it must be, or has numbers
+    that are not real, not finite or too large.
     """
-    if isinstance(reasons, str) or not isinstance(reasons, Sequence):
-        refuse(critic, "unscored", _kind(reasons), "a list of texts and None")
-    if len(reasons) != n:
-        refuse(critic, "unscored", f"{len(reasons)} reasons for {n} documents", "one for each")
-    for reason in reasons:
-        if reason is not None and not (isinstance(reason, str) and reason):
-            refuse(critic, "unscored", f"the reason {reason!r:.40}", "a text that is not empty, or None")
-    return reasons
 
+    def __init__(self, critic: Critic[Any]) -> None:
+        self.critic = critic
 
-def check_latents(critic: Critic[Any], latents: Any, n: int) -> None:
-    """Check that there are latents of n documents, and no complex numbers among them.
+    def refuse(self, method: str, kind: str, expected: str, hint: str = "") -> NoReturn:
+        """Raise the error that says what a method returned, and what it should."""
+        name = self.critic.name
+        raise CriticError(f"critic {name!r}: {method} returned {kind}, expected {expected}", hint, critic=name)
 
-    Raises
-    ------
-    CriticError
-        There are not.
-    """
-    if not hasattr(latents, "__len__"):
-        refuse(critic, "project", _kind(latents), "latents with one element per document")
-    _check_length(critic, "project", len(latents), n)
-    for value in (latents, *getattr(latents, "__dict__", {}).values()):
-        if isinstance(value, np.ndarray) and value.dtype.kind == "c":
-            refuse(critic, "project", "complex numbers", "real ones")
+    def check(self, method: str, value: Any) -> None:
+        """Check the kind of what a method of the interface returned; methods whose results vary are not checked."""
+        if method in _ONE:
+            kinds, words = _ONE[method]
+            if not isinstance(value, kinds):
+                self.refuse(method, _kind(value), words)
+        if method in _SEVERAL:
+            kinds, words = _SEVERAL[method]
+            if isinstance(value, str) or not isinstance(value, Sequence):
+                self.refuse(method, _kind(value), f"a list of {words}")
+            for other in value:
+                if not isinstance(other, kinds):
+                    self.refuse(method, f"a list with {_kind(other)}", f"a list of {words}")
 
+    def reasons(self, reasons: Any, n: int) -> Sequence[str | None]:
+        """The reasons of n documents: texts, or None."""
+        if isinstance(reasons, str) or not isinstance(reasons, Sequence):
+            self.refuse("unscored", _kind(reasons), "a list of texts and None")
+        if len(reasons) != n:
+            self.refuse("unscored", f"{len(reasons)} reasons for {n} documents", "one for each")
+        for reason in reasons:
+            if reason is not None and not (isinstance(reason, str) and reason):
+                self.refuse("unscored", f"the reason {reason!r:.40}", "a text that is not empty, or None")
+        return reasons
 
-def check_prior(critic: Critic[Any], prior: LogPrior, ids: Sequence[str]) -> tuple[Floats, Ints]:
-    """Check the log prior of documents; its values, and the steps of each document.
+    def latents(self, latents: Any, n: int) -> None:
+        """Latents of n documents."""
+        if not hasattr(latents, "__len__"):
+            self.refuse("project", _kind(latents), "latents with one element per document")
+        self._length("project", len(latents), n)
+        for value in (latents, *getattr(latents, "__dict__", {}).values()):
+            if isinstance(value, np.ndarray) and value.dtype.kind == "c":
+                self.refuse("project", "complex numbers", "real ones")
 
-    Raises
-    ------
-    CriticError
-        It is no log prior, has another length, or values of a scored document that are not finite or too large.
-    """
-    check_returned(critic, "log_prior", prior)
-    values = _real(critic, "log_prior (values)", prior.values, len(ids), 1)
-    steps = _real(critic, "log_prior (steps)", prior.steps, len(ids), 1)
-    if not (np.isfinite(steps).all() and (steps == np.floor(steps)).all() and (steps >= 0).all()):
-        refuse(critic, "log_prior (steps)", "numbers that are not whole or are negative", "a number of steps for each")
-    if prior.errors is not None:
-        _real(critic, "log_prior (errors)", prior.errors, len(ids), 1)
-    bad = np.flatnonzero((steps >= 1) & ~(np.abs(values) <= LARGEST))  # NaN is not smaller either
-    if len(bad):
-        raise CriticError(
-            f"critic {critic.name!r}: log_prior is {values[bad[0]]} for document {ids[bad[0]]!r} ({len(bad)} such "
-            f"documents in this batch), expected a number of at most {LARGEST:g} in size",
-            "give every latent a positive probability (smooth P_c), or return a reason from unscored()",
-            critic=critic.name,
-        )
-    return values, steps.astype(np.int64)
+    def prior(self, prior: LogPrior, ids: Sequence[str]) -> tuple[Floats, Ints]:
+        """The log prior of documents: its values, and the steps of each document."""
+        self.check("log_prior", prior)
+        values = self._real("log_prior (values)", prior.values, len(ids), 1)
+        steps = self._real("log_prior (steps)", prior.steps, len(ids), 1)
+        if not (np.isfinite(steps).all() and (steps == np.floor(steps)).all() and (steps >= 0).all()):
+            kind = "numbers that are not whole or are negative"
+            self.refuse("log_prior (steps)", kind, "a number of steps for each")
+        if prior.errors is not None:
+            self._real("log_prior (errors)", prior.errors, len(ids), 1)
+        bad = np.flatnonzero((steps >= 1) & ~(np.abs(values) <= LARGEST))  # NaN is not smaller either
+        if len(bad):
+            raise CriticError(
+                f"critic {self.critic.name!r}: log_prior is {values[bad[0]]} for document {ids[bad[0]]!r} ({len(bad)} "
+                f"such documents in this batch), expected a number of at most {LARGEST:g} in size",
+                "give every latent a positive probability (smooth P_c), or return a reason from unscored()",
+                critic=self.critic.name,
+            )
+        return values, steps.astype(np.int64)
 
+    def vector(self, method: str, returned: Any, n: int) -> Floats | None:
+        """One number per document, NaN where there is none; None if the critic gives none at all."""
+        if returned is None:
+            return None
+        values = self._real(method, returned, n, 1)
+        if (large := values[np.abs(values) > LARGEST]).size:
+            self.refuse(method, f"{large[0]}", f"numbers of at most {LARGEST:g} in size")
+        return values
 
-def check_vector(critic: Critic[Any], method: str, returned: Any, n: int) -> Floats | None:
-    """One number per document, NaN where there is none; None if the critic gives none at all.
+    def rows(self, name: str, rows: Any, n: int) -> Rows:
+        """The sufficient statistics of one name, one row per document: `Counted`, or a float array (n, d)."""
+        method = f"sufficient_statistics ({name!r})"
+        if isinstance(rows, Counted):
+            self._length(method, len(rows), n)
+            if rows.matrix.shape[1] != len(rows.labels):
+                kind = f"{rows.matrix.shape[1]} columns, {len(rows.labels)} labels"
+                self.refuse(method, kind, "one for each column")
+            numbers = rows.matrix.data
+            table: Rows = rows
+        else:
+            table = numbers = self._real(method, rows, n, 2)
+        if numbers.dtype.kind not in "fiub" or not (np.abs(numbers) <= LARGEST).all():
+            kind = "numbers that are complex, not finite or too large"
+            self.refuse(method, kind, f"at most {LARGEST:g} in size")
+        return table
 
-    Raises
-    ------
-    CriticError
-        It is something else.
-    """
-    if returned is None:
-        return None
-    values = _real(critic, method, returned, n, 1)
-    if (np.abs(values) > LARGEST).any():
-        refuse(critic, method, f"{values[np.abs(values) > LARGEST][0]}", f"numbers of at most {LARGEST:g} in size")
-    return values
+    def _real(self, what: str, returned: Any, n: int, dimensions: int) -> NDArray[Any]:
+        """Real numbers as a float array of n rows."""
+        try:
+            values = np.asarray(returned)
+        except (TypeError, ValueError):  # lists of different lengths, tensors on a device
+            self.refuse(what, _kind(returned), "an array of numbers")
+        if values.dtype.kind not in "fiub":
+            kind = {"c": "complex numbers", "U": "texts", "S": "bytes"}.get(values.dtype.kind, _kind(returned))
+            self.refuse(what, kind, "real numbers")
+        if values.ndim != dimensions:
+            shape = "(n,)" if dimensions == 1 else "(n, d)"
+            self.refuse(what, _kind(values), f"one of shape {shape} for n = {n} documents")
+        self._length(what, len(values), n)
+        return values.astype(np.float64, copy=False)
 
-
-def check_rows(critic: Critic[Any], name: str, rows: Any, n: int) -> Rows:
-    """Check the sufficient statistics of one name, one row per document: `Counted`, or a float array (n, d).
-
-    Raises
-    ------
-    CriticError
-        It has another shape, or numbers that are not finite or too large.
-    """
-    method = f"sufficient_statistics ({name!r})"
-    if isinstance(rows, Counted):
-        _check_length(critic, method, len(rows), n)
-        if rows.matrix.shape[1] != len(rows.labels):
-            refuse(critic, method, f"{rows.matrix.shape[1]} columns, {len(rows.labels)} labels", "one for each column")
-        numbers = rows.matrix.data
-        table: Rows = rows
-    else:
-        table = numbers = _real(critic, method, rows, n, 2)
-    if numbers.dtype.kind not in "fiub" or not (np.abs(numbers) <= LARGEST).all():
-        refuse(critic, method, "numbers that are complex, not finite or too large", f"at most {LARGEST:g} in size")
-    return table
-
-
-def _real(critic: Critic[Any], what: str, returned: Any, n: int, dimensions: int) -> NDArray[Any]:
-    """Real numbers as a float array of n rows."""
-    try:
-        values = np.asarray(returned)
-    except (TypeError, ValueError):  # lists of different lengths, tensors on a device
-        refuse(critic, what, _kind(returned), "an array of numbers")
-    if values.dtype.kind not in "fiub":
-        kind = {"c": "complex numbers", "U": "texts", "S": "bytes"}.get(values.dtype.kind, _kind(returned))
-        refuse(critic, what, kind, "real numbers")
-    if values.ndim != dimensions:
-        shape = "(n,)" if dimensions == 1 else "(n, d)"
-        refuse(critic, what, _kind(values), f"one of shape {shape} for n = {n} documents")
-    _check_length(critic, what, len(values), n)
-    return values.astype(np.float64, copy=False)
-
-
-def _check_length(critic: Critic[Any], source: str, rows: int, n: int) -> None:
-    if rows != n:
-        raise CriticError(
-            f"critic {critic.name!r}: {source} returned {rows} rows for {n} documents", _ROWS, critic=critic.name
-        )
+    def _length(self, source: str, rows: int, n: int) -> None:
+        if rows != n:
+            name = self.critic.name
+            raise CriticError(f"critic {name!r}: {source} returned {rows} rows for {n} documents", _ROWS, critic=name)
 
 
 _CALLERS = (__name__, "momus.critic.base", "momus.estimator")
@@ -315,7 +275,7 @@ def _guarded(method: Callable[..., Any], name: str) -> Callable[..., Any]:
                 value = list(value) if isinstance(value, GeneratorType) else value
         finally:
             _RUNNING.method = False
-        check_returned(self, name, value)
+        Returned(self).check(name, value)
         return value
 
     wrapped.guarded = True  # type: ignore[attr-defined]

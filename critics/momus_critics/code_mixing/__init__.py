@@ -28,7 +28,7 @@ from momus.text.corpus import Corpus
 from momus.text.languages import only_language
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.code_mixing import evidence, lda
-from momus_critics.code_mixing.lda import Sampling, Tokens, decode, effective_sizes, parts, sample
+from momus_critics.code_mixing.lda import Sampling, Span, Tokens, decode, effective_sizes, parts, sample
 from momus_critics.evidence import marked
 from momus_critics.fits.known import KNOWN_WORDS, KnownShares, KnownWords
 from momus_critics.fits.mixtures import mixtures
@@ -288,7 +288,8 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
     def topic_words(self, count: int = 10) -> list[str]:
         """Words that distinguish each topic from the others, by φ_kv log (φ_kv / max_j≠k φ_jv)."""
         check_fitted(self)
-        best = evidence.telling(self.phi_, count)
+        others = np.stack([np.delete(self.phi_, k, axis=0).max(axis=0) for k in range(len(self.phi_))])
+        best = np.argsort(-self.phi_ * np.log(self.phi_ / others), axis=1, kind="stable")[:, :count]  # (K, count)
         return [" ".join(self.vocabulary_[i] for i in row) for row in best]
 
     def notes(self) -> list[Note]:
@@ -299,11 +300,14 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
             Note(f"Posterior: {self.chains} Gibbs chains, {self.draws} draws each; scores have Monte-Carlo errors."),
         ]
 
+    def spans(self, document: Corpus) -> list[Span]:
+        """Spans of one document: the most probable, if it switches every ``span`` words on average."""
+        check_fitted(self)
+        return decode(np.log(self.phi_), document.tokens(self.tokenizer).codes(self.vocabulary_), self.span)
+
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the spans of a document; all except those of its main topic are marked."""
-        table = document.tokens(self.tokenizer)
-        # the most probable spans, if it switches every ``span`` words on average
-        spans = decode(np.log(self.phi_), table.codes(self.vocabulary_), self.span)
+        spans, table = self.spans(document), document.tokens(self.tokenizer)
         if not spans:
             return None
         words = [table.vocabulary[i] for i in table.ids[table.offsets[0] : table.offsets[-1]]]

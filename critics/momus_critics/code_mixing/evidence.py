@@ -9,7 +9,7 @@ import numpy as np
 from momus.critic import Pooled
 from momus.critic.shifts import Shifts
 from momus.evidence import Axis, Chart, Evidence, Heatmap, Step, both
-from momus.numeric.types import Floats, Ints
+from momus.numeric.types import Floats
 from momus_critics.code_mixing.lda import Span
 from momus_critics.evidence import curves
 
@@ -71,13 +71,6 @@ def _simplex(role: str, summary: Pooled, words: list[str]) -> Heatmap:
         diverging=False,
         note="Documents in a corner are in one topic; the remaining share is that of topic 3.",
     )
-
-
-def telling(phi: Floats, count: int) -> Ints:
-    """Most distinctive words of each topic, by φ_kv log (φ_kv / max_{j≠k} φ_jv): int64 (K, count)."""
-    k = len(phi)
-    others = np.stack([np.delete(phi, i, axis=0).max(axis=0) for i in range(k)])
-    return np.asarray(np.argsort(-phi * np.log(phi / others), axis=1, kind="stable")[:, :count])
 
 
 def steps_of(spans: Sequence[Span], words: Sequence[str], names: Sequence[str]) -> list[Step]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Self
 
@@ -27,7 +27,7 @@ from momus.critic.statistic import total_variation
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Step
 from momus.numeric.ragged import changes, float_sums, offsets_of, owners_of
-from momus.numeric.types import Bools, Floats, Ints
+from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.mentions import FEMALE, FIRST, MALE, PLURAL
@@ -95,7 +95,12 @@ def sentence_classes(prose: Prose) -> tuple[Ints, Ints]:
     number = {w: i for i, w in enumerate(prose.words)}
     for sense, phrases in enumerate(CONNECTIVES.values(), FIRST_CONNECTIVE):
         for phrase in phrases:
-            classes[_opens(prose, first, [number.get(w, -1) for w in phrase.split(" ")])] = sense
+            opens = np.ones(len(first), dtype=bool)  # whether each sentence opens with the phrase, (S,)
+            for k, word in enumerate(phrase.split(" ")):
+                at = np.minimum(first + k, max(len(prose.ids) - 1, 0))  # (S,); beyond the text, the sentence differs
+                same = prose.sentences[at] == prose.sentences[first]
+                opens &= (prose.ids[at] == number.get(word, -1)) & same
+            classes[opens] = sense
     asks, quotes, dash = (prose.is_any(words) for words in (ASKING, OPENING, DASHES))
     # later assignments win: speech over questions, questions over connectives
     classes[np.bincount(prose.sentences, asks, count) > 0] = QUESTION
@@ -103,15 +108,6 @@ def sentence_classes(prose: Prose) -> tuple[Ints, Ints]:
     if count:
         classes[dash[first]] = SPEECH
     return classes, first
-
-
-def _opens(prose: Prose, first: Ints, words: Sequence[int]) -> Bools:
-    """Whether each sentence opens with these words, given by number, −1 for one that is nowhere: bool (S,)."""
-    opens = np.ones(len(first), dtype=bool)
-    for k, word in enumerate(words):
-        at = np.minimum(first + k, max(len(prose.ids) - 1, 0))  # (S,); beyond the text, the sentence differs
-        opens &= (prose.ids[at] == word) & (prose.sentences[at] == prose.sentences[first])
-    return opens
 
 
 @dataclass(frozen=True)
@@ -233,12 +229,18 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
         pairs = np.full(len(z), -1, dtype=np.int64)
         pairs[1:] = z[:-1] * size + z[1:]
         pairs[latents.offsets[:-1][latents.lengths > 0]] = -1
+        names, starts, which = openings_of(latents)
+        owner = np.searchsorted(latents.prose.offsets, starts, side="right") - 1  # document of each opening
+        counts = sparse.csr_array((np.ones(len(owner)), (owner, which)), shape=(len(sentences), len(names)))
         shares = {"connectives": z >= FIRST_CONNECTIVE, "questions": z == QUESTION, "speech": z == SPEECH}
         return {
             "pairs": Counted.of_tokens(pairs, latents.offsets, np.arange(size * size)),
             **{k: np.column_stack([float_sums(v, latents.offsets), sentences]) for k, v in shares.items()},
             "persons": latents.persons,
-            "openings": SentenceOpenings.of(latents).rows(latents, sentences),
+            # numbers of sentences, then of those with each opening, (n, 1 + V)
+            "openings": Counted(
+                sparse.csr_array(sparse.hstack([sparse.csr_array(sentences[:, None]), counts])), ["", *names]
+            ),
         }
 
     tested = (
@@ -291,58 +293,37 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
         return marked(self, document, z, steps, note=note)
 
 
-@dataclass(frozen=True)
-class SentenceOpenings:
+def openings_of(z: SentenceClasses) -> tuple[list[str], Ints, Ints]:
     """The first two words of sentences; symbols between them are left out, and so are sentences of one word.
 
-    Attributes
-    ----------
-    names
-        Distinct openings, (V,).
-    starts, which
-        The first token of each sentence, and the number of its opening, (S,).
+    Returns
+    -------
+    Distinct openings, (V,); the first token of each sentence that has one, and the number of its opening, (S,).
     """
-
-    names: list[str]
-    starts: Ints
-    which: Ints
-
-    @classmethod
-    def of(cls, z: SentenceClasses) -> SentenceOpenings:
-        """Find the openings of all sentences."""
-        prose = z.prose
-        starts = z.starts[np.asarray(z.states) != PARAGRAPH]
-        words = np.flatnonzero(prose.alphabetic)
-        at = np.searchsorted(words, starts)
-        # of the last sentences of the batch, too few words may follow
-        starts, at = starts[at + WORDS <= len(words)], at[at + WORDS <= len(words)]
-        if len(at):
-            same = prose.sentences[words[at + WORDS - 1]] == prose.sentences[starts]  # both words in the sentence
-            starts, at = starts[same], at[same]
-        pairs = prose.ids[words[at]] * len(prose.words) + prose.ids[words[at + 1]] if len(at) else at
-        distinct, which = np.unique(pairs, return_inverse=True)
-        names = [f"{prose.words[p // len(prose.words)]} {prose.words[p % len(prose.words)]}" for p in distinct.tolist()]
-        return cls(names, starts, which)
-
-    def rows(self, z: SentenceClasses, sentences: Floats) -> Counted:
-        """Numbers of ``sentences`` by document, (n,), then of those with each opening: (n, 1 + V)."""
-        owner = np.searchsorted(z.prose.offsets, self.starts, side="right") - 1  # document of each opening
-        shape = len(sentences), len(self.names)
-        counts = sparse.csr_array((np.ones(len(owner)), (owner, self.which)), shape=shape)
-        first = sparse.csr_array(np.asarray(sentences, dtype=np.float64)[:, None])
-        return Counted(sparse.csr_array(sparse.hstack([first, counts])), ["", *self.names])
+    prose = z.prose
+    starts = z.starts[np.asarray(z.states) != PARAGRAPH]
+    words = np.flatnonzero(prose.alphabetic)
+    at = np.searchsorted(words, starts)
+    # of the last sentences of the batch, too few words may follow
+    starts, at = starts[at + WORDS <= len(words)], at[at + WORDS <= len(words)]
+    if len(at):
+        same = prose.sentences[words[at + WORDS - 1]] == prose.sentences[starts]  # both words in the sentence
+        starts, at = starts[same], at[same]
+    pairs = prose.ids[words[at]] * len(prose.words) + prose.ids[words[at + 1]] if len(at) else at
+    distinct, which = np.unique(pairs, return_inverse=True)
+    names = [f"{prose.words[p // len(prose.words)]} {prose.words[p % len(prose.words)]}" for p in distinct.tolist()]
+    return names, starts, which
 
 
 def _openings(z: SentenceClasses) -> tuple[dict[str | float, float], list[tuple[str, float, str]]]:
     """Number of sentences by their first two words, and an example of each, whichever it is."""
-    prose, openings = z.prose, SentenceOpenings.of(z)
-    starts, where = openings.starts, openings.which
+    prose, (names, starts, where) = z.prose, openings_of(z)
     rank = ranks(prose.hashes, starts, range(8))
     examples = []
     for i in first_of_each(where, rank).tolist():
         start, stop = int(starts[i]), int(starts[i]) + EXAMPLE
         codes = prose.codes[start:stop][prose.sentences[start:stop] == prose.sentences[start]]
         text = " ".join(prose.spelled[c] for c in codes.tolist())
-        examples.append((f"openings {openings.names[int(where[i])]}", float(rank[i]), text))
-    counts = np.bincount(where, minlength=len(openings.names)).tolist()
-    return {n: float(c) for n, c in zip(openings.names, counts, strict=True)}, examples
+        examples.append((f"openings {names[int(where[i])]}", float(rank[i]), text))
+    counts = np.bincount(where, minlength=len(names)).astype(np.float64).tolist()
+    return dict(zip(names, counts, strict=True)), examples

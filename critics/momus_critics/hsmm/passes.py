@@ -218,20 +218,15 @@ def viterbi(parameters: Parameters, scores: SegmentScores, lengths: Tensor) -> l
     last = leave.gather(0, lengths.view(1, b, 1).expand(1, b, k))[0] + parameters.final
     value, state = last.max(dim=-1)
     best_duration, best_source = best_duration.cpu(), best_source.cpu()
-    return [
-        _trace(best_duration[:, i], best_source[:, i], int(lengths[i]), int(state[i]), float(value[i]))
-        for i in range(b)
-    ]
-
-
-def _trace(best_duration: Tensor, best_source: Tensor, t: int, state: int, score: float) -> Segments:
-    """Follow the back pointers of one sequence, (T + 1, K) both, from its end."""
-    states, durations = [], []
-    while t > 0:
-        d = int(best_duration[t, state])
-        states.append(state)
-        durations.append(d)
-        t -= d
-        if t > 0:
-            state = int(best_source[t, state])
-    return Segments(states[::-1], durations[::-1], score)
+    traced = []
+    for i in range(b):  # follow the back pointers of each sequence from its end
+        t, at = int(lengths[i]), int(state[i])
+        states: list[int] = []
+        durations: list[int] = []
+        while t > 0:
+            states.append(at)
+            durations.append(int(best_duration[t, i, at]))
+            t -= durations[-1]
+            at = int(best_source[t, i, at])
+        traced.append(Segments(states[::-1], durations[::-1], float(value[i])))
+    return traced

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,15 +132,14 @@ def ebeling(stream: RunningText) -> Curve:
     """m(l) = Σ_c Var(count of character c in windows of length l); windows do not overlap, the remainder is dropped."""
     text, alphabet = stream.characters()
     lengths = window_lengths(len(text))
+
+    def variance(length: int) -> float:
+        # over characters, the population variance of their counts: mean of Σ n² minus Σ of squared means
+        windows, counts, squares = window_sums(text, alphabet, length)
+        return float(squares / windows - ((counts / windows) ** 2).sum())
+
     with ThreadPoolExecutor(min(2, usable_threads())) as pool:
-        variances = list(pool.map(partial(_window_variance, text, alphabet), lengths.tolist()))
-    return lengths.astype(np.float64), np.array(variances)
-
-
-def _window_variance(text: NDArray[np.unsignedinteger], alphabet: int, length: int) -> float:
-    """Sum over characters of the population variance of their counts: mean of Σ n² minus Σ of squared means."""
-    windows, counts, squares = window_sums(text, alphabet, length)
-    return float(squares / windows - ((counts / windows) ** 2).sum())
+        return lengths.astype(np.float64), np.array(list(pool.map(variance, lengths.tolist())))
 
 
 def window_sums(text: NDArray[np.unsignedinteger], alphabet: int, length: int) -> tuple[int, Ints, int]:

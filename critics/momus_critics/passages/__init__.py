@@ -12,7 +12,7 @@ from scipy.special import softmax
 
 from momus.critic import Note, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import DeviceMixin
+from momus.critic.hooks import DeviceMixin, check_fitted
 from momus.errors import FittingError
 from momus.estimator import construct, parametrized
 from momus.evidence import MarkedDocument
@@ -272,6 +272,16 @@ class Passages(ChainCritic, DeviceMixin):
         )
         return (*(() if self._typed is None else TYPED), misplacement, *super().statistics(), returns)
 
+    def _decode(self, batch: Corpus) -> tuple[list[str], list[tuple[Ints, Ints]]]:
+        """The pieces of a batch, and states and borders of the stretches of each document, see `Segmenter.decode`."""
+        pieces, offsets = corpus_pieces(batch, self.piece_length)
+        return pieces, self.segmenter_.decode(self._features(pieces, offsets), offsets)
+
+    def segment(self, batch: Corpus) -> list[Ints]:
+        """The state of each piece that `prose_pieces` cuts, one array per document."""
+        check_fitted(self)
+        return [np.repeat(self.kept_[states], np.diff(borders)) for states, borders in self._decode(batch)[1]]
+
     def notes(self) -> list[Note]:
         """The number of states, and how it was chosen."""
         curve = ", ".join(f"{k:.0f}: {v:.3f}" for k, v in self.segmenter_.curve_)
@@ -290,7 +300,6 @@ class Passages(ChainCritic, DeviceMixin):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the stretches, with transitions below 1 % marked."""
-        pieces, offsets = corpus_pieces(document, self.piece_length)
-        ((_, borders),) = self.segmenter_.decode(self._features(pieces, offsets), offsets)
+        pieces, ((_, borders),) = self._decode(document)
         texts = [" ".join(pieces[a:b]) for a, b in pairwise(borders)]
         return evidence.explain(self, document, texts)
