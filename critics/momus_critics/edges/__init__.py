@@ -21,7 +21,6 @@ from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.mentions import FIRST, SECOND
-from momus_critics.chains import evidence
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents, chained
 from momus_critics.fits.mixtures import BernoulliMixture, names_of
@@ -329,7 +328,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
         """Show the first and the last sentence with their classes."""
         first, last = read_edges(self.prose(document))
         several = first.numbers[0] < last.numbers[0]
-        return evidence.explain(self, document, [*(first.texts if several else ()), *last.texts])
+        return self.shown(document, [*(first.texts if several else ()), *last.texts])
 
 
 def _texts(words: Sequence[str]) -> Counted:

@@ -17,7 +17,7 @@ from momus.text.corpus import Corpus
 from momus.text.languages import ANY, Scripts, only_language
 from momus_critics.evidence import marked, percent
 from momus_critics.faults.sheet import KINDS, Sheet, Usual, read_sheet
-from momus_critics.faults.signs import FUNCTION_WORDS, scripts_of
+from momus_critics.faults.signs import USUAL, scripts_of
 from momus_critics.faults.words import WordModel
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import ProseCritic
@@ -78,7 +78,7 @@ class Faults(ProseCritic[Sheet]):
 
     @property
     def _usual(self) -> Usual:
-        common = frozenset(w for w in self.words_.words_[:FUNCTION_WORDS] if w[:1].isalpha())
+        common = frozenset(w for w in self.words_.words_[:USUAL] if w[:1].isalpha())
         return Usual(self.scripts_, common, self.language_, self.words_)
 
     def unscored(self, batch: Corpus) -> list[str | None]:

@@ -14,9 +14,17 @@ from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
 from momus.text.blocks import read_blocks
 from momus.text.corpus import Corpus
-from momus_critics.faults.endings import broken_off, may_break_off
 from momus_critics.faults.loops import find_loops
-from momus_critics.faults.signs import CONTROL, control_tokens, foreign_scripts, foreign_sentences, noise, refusal
+from momus_critics.faults.signs import (
+    CONTROL,
+    broken_off,
+    control_tokens,
+    foreign_scripts,
+    foreign_sentences,
+    may_break_off,
+    noise,
+    refusal,
+)
 from momus_critics.faults.words import WordModel
 from momus_critics.prose.reading import Prose
 

@@ -15,7 +15,6 @@ from momus.numeric.ragged import float_sums, items_of, offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.sequences.forward_backward import TINY
 from momus.text.corpus import Corpus
-from momus_critics.chains import evidence
 from momus_critics.chains.base import FOLDS, ChainCritic, relative_places
 from momus_critics.chains.posterior import ChainLatents, bordered, factorised
 from momus_critics.labels.process import TOLD, LearnsLabels, check_labels, keys, learned, matrix, reporting_of, titles
@@ -111,7 +110,7 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
     def explain(self, document: Corpus) -> MarkedDocument:
         """Show the labels in turn, the unlikely ones marked."""
         (steps,) = self.values(document)
-        return evidence.explain(self, document, [""] * len(steps))
+        return self.shown(document, [""] * len(steps))
 
 
 def _counted(weights: Floats, offsets: Ints, rows: Ints) -> Floats:

@@ -21,7 +21,6 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
@@ -302,4 +301,4 @@ class Passages(ChainCritic, DeviceMixin):
         """Show the stretches, with transitions below 1 % marked."""
         pieces, ((_, borders),) = self._decode(document)
         texts = [" ".join(pieces[a:b]) for a, b in pairwise(borders)]
-        return evidence.explain(self, document, texts)
+        return self.shown(document, texts)

@@ -25,9 +25,8 @@ from momus.text.counting import counted, percentage
 from momus.text.languages import WORDS, Scripts
 from momus.text.tokens import Tokenizer, get_tokenizer
 from momus.text.vocabulary import OTHER, frequent_titles, normalize_title
-from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
-from momus_critics.chains.base import ChainCritic
+from momus_critics.chains.base import ChainCritic, repaired
 from momus_critics.chains.posterior import ChainLatents
 from momus_critics.chains.repair import best_repairs, fault_evidence
 from momus_critics.sections.posterior import LinearPosterior
@@ -308,7 +307,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the most probable types, with transitions below 1 % marked, and say which repair helps most."""
-        return evidence.repaired(self, document, evidence.explain(self, document, document.section_texts.to_pylist()))
+        return repaired(self, document, self.shown(document, document.section_texts.to_pylist()))
 
 
 def titled_share(corpus: Corpus) -> float:
