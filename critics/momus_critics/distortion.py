@@ -14,7 +14,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.latents import Arrays
 from momus.errors import UsageError
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence
+from momus.evidence import Axis, Evidence
 from momus.numeric.ragged import on_grid
 from momus.numeric.types import Floats
 from momus.sequences import SequenceScores, TextScorer
@@ -141,7 +141,6 @@ class Distortion(TextCritic[ScoredTwice]):
             used, means = means_by_class(summary.arrays["bins"], 10)
             return middles[used], means
 
-        series = curves(real, generated, points)
-        x, y = Axis("log p under the language, nats"), Axis("mean of log p_M − log p_L, nats")
+        axes = Axis("log p under the language, nats"), Axis("mean of log p_M − log p_L, nats")
         note = "Equal-count bins of the samples that the critic was fitted on; at least ten documents per bin."
-        return [Chart("error-by-probability", "Error by probability", x, y, series, note=note)]
+        return [curves((real, generated), points, "error-by-probability", "Error by probability", axes, note)]

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.critic import Critic
+from momus.critic import Critic, Pooled
 from momus.critic.hooks import tokenizer_of
 from momus.evidence import Axis, Chart, MarkedDocument, Series, Step, both
 from momus.numeric.types import Bools, Floats, Ints
@@ -53,19 +53,20 @@ def log_spaced(n: int, points: int) -> Ints:
 
 
 def distributions(
-    name: str, title: str, x: Axis, of: str, tables: Sequence[Mapping[str | float, float]], factor: float = 1.0
+    sides: tuple[Pooled, Pooled], key: str, name: str, title: str, x: Axis, of: str, factor: float = 1.0
 ) -> Chart:
     """Cumulative distributions of what real and generated text have, from their counts by number; ``of`` is a share.
 
     Each curve has at most `POINTS` points, evenly spaced in the cumulative share.
 
-    >>> chart = distributions("n", "Numbers", Axis("n"), "share of words", [{2.0: 1.0, 1.0: 3.0}, {1.0: 1.0}])
+    >>> sides = Pooled(4, {}, {"n": {2.0: 1.0, 1.0: 3.0}}), Pooled(1, {}, {"n": {1.0: 1.0}})
+    >>> chart = distributions(sides, "n", "numbers", "Numbers", Axis("n"), "share of words")
     >>> [curve.y for curve in chart.series]
     [[0.75, 1.0], [1.0]]
     """
     curves = []
-    for role, table in both(*tables):
-        values, counts = np.array(sorted(table.items()), dtype=np.float64).T  # (V,) both
+    for role, side in both(*sides):
+        values, counts = np.array(sorted(side.counts[key].items()), dtype=np.float64).T  # (V,) both
         cumulated = np.cumsum(counts) / counts.sum()
         pick = np.unique(np.searchsorted(cumulated, np.linspace(0, 1, POINTS)).clip(0, len(cumulated) - 1))
         curves.append(Series(role, rounded(factor * values[pick]), rounded(cumulated[pick]), role, "steps"))
@@ -74,11 +75,18 @@ def distributions(
 
 
 def curves(
-    real: S, generated: S, points: Callable[[S], tuple[Floats, Floats]], style: Literal["line", "steps"] = "line"
-) -> list[Series]:
-    """A curve of each text, through the points, x and y, that a function finds in its summary."""
-    sides = [(role, points(summary)) for role, summary in both(real, generated)]
-    return [Series(role, rounded(x), rounded(y), role, style) for role, (x, y) in sides]
+    sides: tuple[S, S],
+    points: Callable[[S], tuple[Floats, Floats]],
+    name: str,
+    title: str,
+    axes: tuple[Axis, Axis],
+    note: str = "",
+    style: Literal["line", "steps"] = "line",
+) -> Chart:
+    """A curve of real and of generated text, through the points, x and y, that a function finds in each summary."""
+    found = [(role, points(summary)) for role, summary in both(*sides)]
+    series = [Series(role, rounded(x), rounded(y), role, style) for role, (x, y) in found]
+    return Chart(name, title, *axes, series, note=note)
 
 
 def means_by_class(rows: Floats, least: int) -> tuple[Bools, Floats]:

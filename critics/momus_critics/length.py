@@ -139,6 +139,5 @@ class Length(CountingCritic[Values]):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Cumulative distributions."""
-        x, tables = Axis(f"length in {self._unit}", "log"), [t.counts["length"] for t in (real, generated)]
-        title = "Cumulative distribution of length"
-        return [distributions("length-distribution", title, x, "share of documents", tables)]
+        x, title = Axis(f"length in {self._unit}", "log"), "Cumulative distribution of length"
+        return [distributions((real, generated), "length", "length-distribution", title, x, "share of documents")]

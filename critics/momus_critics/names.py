@@ -236,7 +236,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Names by how much their share of documents differs, and how often two documents share a name."""
-        texts, p, q = counts_of(real, generated, "names", str)
+        texts, p, q = counts_of(real, generated, "names")
         a, b = p[1:] / p[0], q[1:] / q[0]
         which = np.maximum(p[1:], q[1:]) >= LEAST
         named = Named("names", "recurring_names", which, np.abs(share_gaps(p, q)), 5)

@@ -12,7 +12,7 @@ from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, direction
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.estimator import Estimator, parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Step
+from momus.evidence import Axis, Evidence, MarkedDocument, Step
 from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of, places_of
 from momus.numeric.rounding import without_rounding
 from momus.numeric.types import Bools, Floats, Ints
@@ -247,16 +247,10 @@ class Path(ProseCritic[Paths], DeviceMixin):
             known = np.flatnonzero(text.arrays["variances"] > 0)
             return known.astype(np.float64) + 1.0, text.arrays["products"][known] / text.arrays["variances"][known]
 
-        return [
-            Chart(
-                "path-correlation",
-                "How alike sentences are, by their distance",
-                Axis("distance in sentences"),
-                Axis("correlation around the document's centre"),
-                curves(real, generated, points),
-                note="Sentences in random order have a correlation of 0 at every distance.",
-            )
-        ]
+        axes = Axis("distance in sentences"), Axis("correlation around the document's centre")
+        title = "How alike sentences are, by their distance"
+        note = "Sentences in random order have a correlation of 0 at every distance."
+        return [curves((real, generated), points, "path-correlation", title, axes, note)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the sentences, with the tenth marked that the one before makes least likely."""

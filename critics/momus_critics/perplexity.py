@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
@@ -15,7 +15,7 @@ from momus.critic.hooks import DeviceMixin
 from momus.critic.latents import Arrays
 from momus.critic.statistic import kolmogorov_smirnov
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument
+from momus.evidence import Axis, Evidence, MarkedDocument
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
@@ -137,10 +137,9 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
         counts = np.bincount(cells, minlength=len(latents) * BINS).reshape(-1, BINS)
         return {"surprisal": counts.astype(np.float64)}
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Kolmogorov–Smirnov distance between the distributions of surprisal."""
-        label = "Kolmogorov–Smirnov distance of surprisal"
-        return (Statistic.distance("surprisal_ks", "surprisal", kolmogorov_smirnov, label),)
+    tested = (
+        Statistic.distance("surprisal_ks", "surprisal", kolmogorov_smirnov, "Kolmogorov–Smirnov distance of surprisal"),
+    )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Distributions of surprisal."""
@@ -149,10 +148,9 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
             counts = text.arrays["surprisal"]
             return np.arange(BINS, dtype=np.float64) * WIDTH, counts / max(counts.sum(), 1)
 
-        series = curves(real, generated, points, "steps")
-        x, y = Axis("surprisal of a token, nats"), Axis("share of tokens")
+        axes = Axis("surprisal of a token, nats"), Axis("share of tokens")
         note = f"Bins of {WIDTH} nats; the last holds everything beyond {(BINS - 1) * WIDTH} nats."
-        return [Chart("surprisal", "Surprisal of tokens", x, y, series, note=note)]
+        return [curves((real, generated), points, "surprisal", "Surprisal of tokens", axes, note, "steps")]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the words of a document with their surprisal, the least predictable marked (n-gram models only)."""

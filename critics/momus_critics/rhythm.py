@@ -305,9 +305,8 @@ class Rhythm(ProseCritic[SentenceLengths]):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Distribution of sentence lengths."""
-        x, tables = Axis("words per sentence", "log"), [t.counts["words"] for t in (real, generated)]
-        title = "Cumulative distribution of sentence length"
-        return [distributions("sentence-lengths", title, x, "share of sentences", tables)]
+        x, title = Axis("words per sentence", "log"), "Cumulative distribution of sentence length"
+        return [distributions((real, generated), "words", "sentence-lengths", title, x, "share of sentences")]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the tenth of the sentences whose lengths are least likely."""

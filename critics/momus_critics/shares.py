@@ -140,9 +140,9 @@ class TokenShare(CountingCritic[TokenCounts]):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Cumulative distributions."""
-        x, tables = Axis(f"{self.kind}, % of tokens"), [t.counts["shares"] for t in (real, generated)]
-        title = f"Share of tokens that are {self.kind}"
-        return [distributions(f"{self.name}-distribution", title, x, "share of documents", tables, 100)]
+        x, title = Axis(f"{self.kind}, % of tokens"), f"Share of tokens that are {self.kind}"
+        name = f"{self.name}-distribution"
+        return [distributions((real, generated), "shares", name, title, x, "share of documents", 100)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the tokens of the kind."""

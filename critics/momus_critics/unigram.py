@@ -127,7 +127,7 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """The words whose relative frequency differs most."""
         totals = sum(real.counts["words"].values()), sum(generated.counts["words"].values())
-        words, p, q = counts_of(real, generated, "words", str, totals)
+        words, p, q = counts_of(real, generated, "words", totals)
         a, b = p[1:] / p[0], q[1:] / q[0]  # shares, (words,)
         known = set(self.vocabulary_)
         seen = np.fromiter((w in known for w in words), bool, len(words))

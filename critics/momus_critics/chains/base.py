@@ -73,11 +73,7 @@ class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
     def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         k = len(state.texts("titles_", least=1, distinct=False))
-        state.array("counts_", (k + 1, k + 1), low=0.0)
-        state.number("constant_", above=0.0)
-        transitions = state.probabilities("transitions_", (k + 1, k + 1))
-        smoothed = np.allclose(transitions, chain.smooth(self.counts_, self.constant_), atol=1e-9)
-        state.require(smoothed, "transitions_", "the smoothed counts")
+        check_chain(state, k)
         visits = self.counts_[:, :k].sum(axis=0) + 0.5
         shares = state.probabilities("shares_", (k,))
         state.require(np.allclose(shares, visits / visits.sum(), atol=1e-9), "shares_", "the shares of the counts")
@@ -155,6 +151,14 @@ class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
     transitions_: Floats
     shares_: Floats
     positions_: Floats
+
+
+def check_chain(state: Fitted, k: int) -> None:
+    """Check transition counts of k states, the smoothing constant and the smoothed transitions of a fitted state."""
+    counts = state.array("counts_", (k + 1, k + 1), low=0.0)
+    transitions = state.probabilities("transitions_", (k + 1, k + 1))
+    expected = chain.smooth(counts, state.number("constant_", above=0.0))
+    state.require(np.allclose(transitions, expected, atol=1e-9), "transitions_", "the smoothed counts")
 
 
 def counts_by_fold(labels: Ints, offsets: Ints, k: int, seed: int) -> list[Floats]:

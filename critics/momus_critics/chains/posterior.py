@@ -212,22 +212,16 @@ def decompose(latents: ChainLatents, transitions: Floats) -> Decomposition:
         log_evidence = -latents.disorder
     else:
         log_evidence = _passes(latents.unread, latents.offsets, transitions)[2]
-    return Decomposition(
-        latents.expected_sum(log_p), np.asarray(log_likelihood), _entropy(latents, q), np.asarray(log_evidence)
-    )
-
-
-def _entropy(latents: ChainLatents, q: Floats) -> Floats:
-    """H(q) of each document, (n,): the entropies of its transitions, less those of the states that two of them share.
-
-    The probability of a transition is left[i] link[i, j] right[j], so its logarithm is a sum of three.
-    """
+    # H(q): the entropies of the transitions of a document, less those of the states that two of them share; the
+    # probability of a transition is left[i] link[i, j] right[j], so its logarithm is a sum of three
     left, link, right = latents.left, latents.link, latents.right
     forward, backward = left @ link, right @ link.T  # Σ_i left_i link_ij and Σ_j link_ij right_j, (S, K + 1)
     pairs = (left * _log(left, left) * backward).sum(axis=1) + (right * _log(right, right) * forward).sum(axis=1)
     pairs += ((left @ (link * _log(link, link))) * right).sum(axis=1)
-    states = group_sums((q * _log(q, q)).sum(axis=1), latents.offsets)
-    return np.asarray(states - np.add.reduceat(pairs, latents.step_offsets[:-1])) if len(latents) else np.zeros(0)
+    entropy = np.asarray(group_sums((q * _log(q, q)).sum(axis=1), latents.offsets))
+    if len(latents):
+        entropy = entropy - np.add.reduceat(pairs, latents.step_offsets[:-1])
+    return Decomposition(latents.expected_sum(log_p), np.asarray(log_likelihood), entropy, np.asarray(log_evidence))
 
 
 def _log(values: Floats, weights: Floats) -> Floats:

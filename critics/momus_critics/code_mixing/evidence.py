@@ -8,7 +8,7 @@ import numpy as np
 
 from momus.critic import Pooled
 from momus.critic.shifts import Shifts
-from momus.evidence import Axis, Chart, Evidence, Heatmap, Step, both
+from momus.evidence import Axis, Evidence, Heatmap, Step, both
 from momus.numeric.types import Floats
 from momus_critics.code_mixing.lda import Span
 from momus_critics.evidence import curves
@@ -30,14 +30,15 @@ def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
     a, b = (s.arrays["shares"] / max(s.arrays["shares"].sum(), 1e-300) for s in (real, generated))
     topics = Shifts.of_shares("topic", [f"{k}: {w}" for k, w in enumerate(words, 1)], (a, b))
     items: list[Evidence] = [
-        Chart(
+        curves(
+            (real, generated),
+            points,
             "mixing-index",
             "Mixing index of documents",
-            Axis("mixing index: 1 − the largest share"),
-            Axis("share of documents"),
-            curves(real, generated, points, "steps"),
-            note="0: a document in one language; 0.5: half of it in others. Mean effective draws per document: "
+            (Axis("mixing index: 1 − the largest share"), Axis("share of documents")),
+            "0: a document in one language; 0.5: half of it in others. Mean effective draws per document: "
             f"{_effective(real)} real, {_effective(generated)} generated.",
+            "steps",
         ),
         topics.table("mixing-topics", "Topics and their shares"),
     ]

@@ -14,7 +14,7 @@ from momus.critic.base import WordCritic
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Step
+from momus.evidence import Axis, Evidence, MarkedDocument, Step
 from momus.numeric.ragged import float_sums, group_sums
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
@@ -231,10 +231,12 @@ class Consistency(WordCritic[Memberships]):
             counts = text.arrays["fit"]
             return EDGES, np.cumsum(counts) / max(counts.sum(), 1.0)  # bin i ends at EDGES[i]; the last one is open
 
-        series = curves(real, generated, points, "steps")
-        x, y = Axis("fit of a section to its document, nats"), Axis("sections")
+        axes, title = (
+            (Axis("fit of a section to its document, nats"), Axis("sections")),
+            "Share of sections up to a fit",
+        )
         note = "Log Bayes factor of “belongs” against “stranger”; below 0 the words speak for a stranger."
-        return [Chart("fit", "Share of sections up to a fit", x, y, series, note=note)]
+        return [curves((real, generated), points, "fit", title, axes, note, "steps")]
 
     def notes(self) -> list[Note]:
         """How well sections are told from those of other documents, and the fitted constants."""

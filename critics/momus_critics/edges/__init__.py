@@ -118,18 +118,14 @@ def _edge(prose: Prose, chosen: Ints, at_end: bool) -> EdgeSentence:
     columns += [np.bincount(owners, same & ~inside & prose.alphabetic, n) == 0, count(prose.is_any(LAYOUT)) > 0]
     length = np.where(np.bincount(owners, ~same, n) > 0, np.bincount(owners, same & prose.alphabetic, n), np.nan)
     texts = tuple(" ".join(prose.tokens(a, b)) for a, b in zip(begin.tolist(), end.tolist(), strict=True))
-    return EdgeSentence(np.column_stack(columns), _edge_words(prose, at_end), length, chosen, texts)
-
-
-def _edge_words(prose: Prose, at_end: bool) -> tuple[str, ...]:
-    """The first or last few tokens of each document, in lower case; final marks stand with the words."""
-    texts = []
+    # the first or last few tokens of each document, in lower case; final marks stand with the words
+    ends = []
     for a, b in zip(prose.offsets[:-1].tolist(), prose.offsets[1:].tolist(), strict=True):
         while not at_end and a + 1 < b and prose.words[prose.ids[a]] == prose.words[prose.ids[a + 1]] == HEADING:
             a += 1  # a heading of any level is one mark
         codes = prose.ids[max(a, b - RECURRING - 1) : b] if at_end else prose.ids[a : min(b, a + RECURRING)]
-        texts.append(SEPARATOR.join(prose.words[i] for i in codes.tolist()))
-    return tuple(texts)
+        ends.append(SEPARATOR.join(prose.words[i] for i in codes.tolist()))
+    return EdgeSentence(np.column_stack(columns), tuple(ends), length, chosen, texts)
 
 
 TOLD = {
@@ -338,7 +334,7 @@ def _texts(words: Sequence[str]) -> Counted:
 
 def _recurring(name: str, what: str, real: Exampled, generated: Exampled) -> Table:
     """First or last words by how much their share of documents differs."""
-    texts, p, q = counts_of(real, generated, name, str)
+    texts, p, q = counts_of(real, generated, name)
     a, b = p[1:] / p[0], q[1:] / q[0]
     examples = generated.first(f"{name}:{text}" for text in texts)
     which = np.maximum(p[1:], q[1:]) >= LEAST

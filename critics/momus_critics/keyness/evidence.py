@@ -17,13 +17,14 @@ from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus_critics.evidence import Mark, mark_passage, percent, words_of
-from momus_critics.keyness.latents import TermLatents
+from momus_critics.keyness.latents import LONGEST, TermLatents
 from momus_critics.prose.examples import (
     Exampled,
     counts_of,
     first_of_each,
     log_odds,
     proportions_z,
+    ranks,
     share_gaps,
     two_sided,
 )
@@ -80,10 +81,11 @@ def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
         for key, sums in (("windows", windows), ("documents", documents))
     }
     tokens = np.array([latents.prose.lengths.sum()], dtype=np.float64)
-    ranks, terms = latents.ranks(), latents.matrix.indices
+    # arbitrary numbers that depend on the words around a term alone
+    order, terms = ranks(latents.prose.hashes, latents.first, range(-3, LONGEST + 3)), latents.matrix.indices
     lines = (
-        (latents.columns[terms[i]], float(ranks[i]), latents.line(i))
-        for i in first_of_each(terms, ranks).tolist()
+        (latents.columns[terms[i]], float(order[i]), latents.line(i))
+        for i in first_of_each(terms, order).tolist()
         if latents.columns[terms[i]] in asked
     )
     return Exampled.of(Pooled(len(latents), {"tokens": tokens}, counts), lines)
@@ -92,7 +94,7 @@ def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
 def keys_of(real: Pooled, generated: Pooled) -> list[Key]:
     """All terms with their log-odds, those most over-used in generated text first."""
     # expected numbers of windows, then of documents, with each term, (1 + V,)
-    terms, p, q = counts_of(real, generated, "windows", str)
+    terms, p, q = counts_of(real, generated, "windows")
     documents = (s.counts.get("documents", {}) for s in (real, generated))
     shares = (
         np.array([d.get(t, 0.0) for t in terms]) / max(s.documents, 1)

@@ -32,7 +32,7 @@ from momus.estimator import Estimator
 from momus.numeric.ragged import changes, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.digests import is_among
-from momus_critics.prose.examples import FACTOR, ranks
+from momus_critics.prose.examples import FACTOR
 from momus_critics.prose.reading import Prose
 
 Keys = NDArray[np.uint64]
@@ -254,10 +254,6 @@ class TermLatents:
 
         middle = f"«{text(start, start + n)}»"
         return " ".join([text(start - AROUND, start), middle, text(start + n, start + n + AROUND)]).strip()
-
-    def ranks(self) -> Floats:
-        """An arbitrary number for each entry that depends on the words around its term alone, (entries,)."""
-        return ranks(self.prose.hashes, self.first, range(-3, LONGEST + 3))
 
 
 def term_latents(prose: Prose, keys: Keys, order: Ints, columns: Sequence[str], window: int) -> TermLatents:

@@ -102,9 +102,8 @@ class Scale(LearnsLabels[float], TextCritic[Values]):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Cumulative distributions."""
-        tables = [t.counts["values"] for t in (real, generated)]
-        title = "Cumulative distribution of the number"
-        return [distributions("numbers", title, Axis("number"), "share of documents", tables)]
+        x, title = Axis("number"), "Cumulative distribution of the number"
+        return [distributions((real, generated), "values", "numbers", title, x, "share of documents")]
 
     def explain(self, document: Corpus) -> MarkedDocument:
         """Show the number, marked where it is far from the mean of real text."""

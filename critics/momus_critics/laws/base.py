@@ -255,7 +255,13 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
             x, y = x[y > 0], y[y > 0]
         if len(x) < 3:
             return []
-        keep = _thin(x)
+        keep = np.arange(len(x))
+        if len(x) > SHOWN:  # about so many points, evenly spaced on a log axis
+            order = np.argsort(x, kind="stable")
+            # for each of SHOWN grid points the next larger x; several grid points may share one
+            grid = np.linspace(np.log(x[order[0]]), np.log(x[order[-1]]), SHOWN)
+            nearest = np.searchsorted(np.log(x[order]), grid).clip(0, len(x) - 1)
+            keep = order[np.unique(nearest)]
         series = [Series(role, rounded(x[keep]), rounded(y[keep]), role, self.style)]
         if role != "real":  # exponents are statistics; the figure has the law of real text
             return series
@@ -266,15 +272,3 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         ends = np.array([x.min(), x.max()])
         label = f"law of real text: {self.quantity} {line.slope:.3f}"
         return [*series, Series(label, rounded(ends), rounded(line(ends)), "fitted")]
-
-
-def _thin(x: Floats) -> Ints:
-    """Indices of about `SHOWN` points, evenly spaced on a log axis."""
-    if len(x) <= SHOWN:
-        return np.arange(len(x))
-    order = np.argsort(x, kind="stable")
-    # for each of SHOWN grid points the next larger x; several grid points may share one
-    grid = np.linspace(np.log(x[order[0]]), np.log(x[order[-1]]), SHOWN)
-    nearest = np.searchsorted(np.log(x[order]), grid).clip(0, len(x) - 1)
-    indices: Ints = order[np.unique(nearest)]
-    return indices

@@ -120,13 +120,7 @@ def read_blocks(texts: Sequence[str]) -> Blocks:
         offsets.append(len(states))
         features[row] = _features(text, kinds, blocks)
         items[row] = _items(text, blocks)
-    return Blocks(
-        np.array(states, dtype=np.int64),
-        np.array(words, dtype=np.int64),
-        np.array(offsets, dtype=np.int64),
-        features,
-        items,
-    )
+    return Blocks(*(np.array(x, dtype=np.int64) for x in (states, words, offsets)), features, items)
 
 
 def kind_of(block: Block) -> str:

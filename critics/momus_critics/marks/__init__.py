@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar, Self
 
 import numpy as np
@@ -55,6 +55,19 @@ SPELLED: tuple[Kind, ...] = (*PROSE, "title", "heading")
 """Blocks whose marks are counted."""
 SHOWN = 160
 """Tokens of an explained passage."""
+
+
+def _row(code: int) -> str:
+    return NAMES[code].replace(" ", "_")
+
+
+def _with(what: str) -> str:
+    return f"with_{what.replace(' ', '_')}"
+
+
+def _plural(code: int) -> str:
+    first, *rest = NAMES[code].split(" ", 1) if NAMES[code] in OF_FIRST else (NAMES[code],)
+    return " ".join([PLURALS.get(first, f"{first}s"), *rest])
 
 
 class Marks(MergeableMixin, TextCritic[CharacterCounts]):
@@ -144,10 +157,9 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
         }
         return {**rates, **having, "marks": latents.counts[:, :LETTERS].astype(np.float64)}
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Distance between the mixtures of marks; marks of each class per 1,000 words; documents with some."""
-        mixture = Statistic("marks", "marks", "distance", total_variation, label="total variation of the marks")
-        rates = (
+    tested = (
+        Statistic("marks", "marks", "distance", total_variation, label="total variation of the marks"),
+        *(
             Statistic.ratio(
                 _row(code),
                 _row(code),
@@ -157,9 +169,9 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
                 needs="a word",
             )
             for code in TOLD
-        )
-        having = (Statistic.having(f"{_with(what)}_share", _with(what), what) for what in PRESENT)
-        return (mixture, *rates, *having)
+        ),
+        *(Statistic.having(f"{_with(what)}_share", _with(what), what) for what in PRESENT),
+    )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """How often each class stands in 1,000 words, the largest factor first."""
@@ -210,16 +222,3 @@ def spelled(text: str) -> str:
 def _left(hits: Ints) -> Ints:
     """Characters that are left for each class once those before it have theirs, (n, K)."""
     return np.asarray(hits[:, ::-1].cumsum(axis=1)[:, ::-1])
-
-
-def _row(code: int) -> str:
-    return NAMES[code].replace(" ", "_")
-
-
-def _with(what: str) -> str:
-    return f"with_{what.replace(' ', '_')}"
-
-
-def _plural(code: int) -> str:
-    first, *rest = NAMES[code].split(" ", 1) if NAMES[code] in OF_FIRST else (NAMES[code],)
-    return " ".join([PLURALS.get(first, f"{first}s"), *rest])

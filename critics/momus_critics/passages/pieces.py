@@ -264,11 +264,14 @@ class PlaceFeatures(Estimator):
         within = projected - means[np.searchsorted(model.classes_, places[usable])]
         self.axes_ = np.asarray(axes / np.maximum(within.std(axis=0), 1e-9))
         features = np.asarray(y @ self.axes_)
-        # mean features of each part of a document, (bins, V); a part without a piece lies between its neighbours
+        self.profile_ = self._profile(features, places)
+        return features
+
+    def _profile(self, features: Floats, places: Ints) -> Floats:
+        """Mean features of each part of a document, (bins, V); a part without a piece lies between its neighbours."""
         seen = np.unique(places)
         means = np.stack([features[places == bin_].mean(axis=0) for bin_ in seen])
-        self.profile_ = np.column_stack([np.interp(np.arange(self.bins), seen, column) for column in means.T])
-        return features
+        return np.column_stack([np.interp(np.arange(self.bins), seen, column) for column in means.T])
 
     def misplacement(self, features: Floats, offsets: Ints) -> Floats:
         """How badly pieces fit the places where they stand, in nats per √piece, float array (n,).

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,16 +67,13 @@ def counts_of(
     real: Pooled,
     generated: Pooled,
     key: str,
-    kind: type[str] | type[float],
     totals: tuple[float, float] | None = None,
     least: float = 0,
-) -> tuple[list[Any], Floats, Floats]:
+) -> tuple[list[str], Floats, Floats]:
     """What both texts count under a key, in order.
 
     Parameters
     ----------
-    kind
-        ``str`` or ``float``: what the labels are.
     totals
         What the counts are a part of, for each text; by default, the number of documents.
     least
@@ -88,11 +84,10 @@ def counts_of(
     V labels, and of each text the total, at least 1, and the count of each label: (1 + V,).
 
     >>> sides = [Pooled(4, {}, {"names": {"Ann": n}}) for n in (1, 3)]
-    >>> [x if isinstance(x, list) else x.tolist() for x in counts_of(*sides, "names", str)]
+    >>> [x if isinstance(x, list) else x.tolist() for x in counts_of(*sides, "names")]
     [['Ann'], [4.0, 1.0], [4.0, 3.0]]
     """
-    a: dict[Any, float] = {kind(k): v for k, v in real.counts.get(key, {}).items()}
-    b: dict[Any, float] = {kind(k): v for k, v in generated.counts.get(key, {}).items()}
+    a, b = ({str(k): v for k, v in t.counts.get(key, {}).items()} for t in (real, generated))
     labels = sorted(k for k in {*a, *b} if a.get(k, 0.0) + b.get(k, 0.0) >= least)
     of_a, of_b = totals or (real.documents, generated.documents)
     p = np.array([max(of_a, 1.0), *(a.get(k, 0.0) for k in labels)], dtype=np.float64)
@@ -285,7 +280,7 @@ def usage_tables(
     named
         What the first screen calls these things; empty: it does not name them.
     """
-    names, p, q = counts_of(*sides, kind, str, totals, FEWEST)
+    names, p, q = counts_of(*sides, kind, totals, FEWEST)
     delta, z = log_odds(p, q)
     sizes = np.abs(share_gaps(p, q))
     tables = []
