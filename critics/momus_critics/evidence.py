@@ -182,8 +182,8 @@ def mark_passage(
     hits = np.zeros(len(words), dtype=bool)
     hits[list(marks)] = True
     # the passage of so many tokens with the most hits, the first such one
-    total = np.concatenate([[0], np.cumsum(hits)])
-    start = int((total[shown:] - total[:-shown]).argmax()) if len(hits) > shown else 0
+    before = np.concatenate([[0], np.cumsum(hits)])
+    start = int((before[shown:] - before[:-shown]).argmax()) if len(hits) > shown else 0
     stop = min(start + shown, len(words))
     steps: list[Step] = []
     previous: Mark | None = None

@@ -11,7 +11,7 @@ from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, StateSequences
 from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.critic.statistic import entropy, shares
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Step
@@ -222,8 +222,9 @@ class Mauve(TextCritic[StateSequences], DeviceMixin):
         # the regions of the first clustering, whose documents are a part of all counts
         p, q = (side[0, : len(self.exemplars_)] * self.clusterings for side in both)
         names = [self._region(i) for i in range(len(self.exemplars_))]
-        items = Shifts.of_shares("region, with its most central real document", names, (p, q))
-        return [items.table("regions", "Regions whose share differs most", SHOWN, self.notes()[0].text)]
+        title, item = "Regions whose share differs most", "region, with its most central real document"
+        note = self.notes()[0].text
+        return [shift_table("regions", title, item, names, (p, q), most=SHOWN, note=note)]
 
     def _region(self, i: int) -> str:
         """Number of a region, and the real document that stands for it."""

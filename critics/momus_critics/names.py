@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from scipy import sparse
 from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
-from momus.critic.shifts import Named, Shifts
+from momus.critic.shifts import Named, shift_table
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
@@ -243,8 +243,8 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
         # pairs of documents that share a name, per pair of documents
         pairs = [percent((x[1:] * (x[1:] - 1)).sum() / max(x[0] * (x[0] - 1), 1)) for x in (p, q)]
         note = f"A hundred pairs of documents share {pairs[0]:g} names in real text, {pairs[1]:g} in generated text."
-        items = Shifts.of_shares("name", texts, (a, b), "% of documents", named=named)
-        return [items.table("names", "Names that differ most", SHOWN, note)]
+        of: dict[str, Any] = {"named": named, "most": SHOWN, "note": note}
+        return [shift_table("names", "Names that differ most", "name", texts, (a, b), "% of documents", **of)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the names, with the share of real documents that have each."""

@@ -158,11 +158,11 @@ class Path(ProseCritic[Paths], DeviceMixin):
         texts, offsets = _sentences(prose)
         points = centred(self._embed(texts) if texts else np.zeros((0, len(self.axes_))), offsets)
         taken_up = _taken_up(prose, prose.alphabetic & ~prose.is_any(frozenset(self.common_)))
-        known = None
+        known: Floats | None = None
         if self.embedder == "lsa":
             owners, seen = owners_of(prose.offsets), prose.is_any(frozenset(self.embedder_.vocabulary_))
             sides = (seen & prose.alphabetic, prose.alphabetic)
-            known = np.column_stack([np.bincount(owners, x, len(prose)) for x in sides])
+            known = np.column_stack([np.bincount(owners, x, len(prose)) for x in sides]).astype(np.float64)
         return Paths(points @ self.axes_, offsets, tuple(texts), taken_up, known)
 
     def log_prior(self, latents: Paths) -> LogPrior:

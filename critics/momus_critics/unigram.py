@@ -12,7 +12,7 @@ from momus.critic.base import TokenStates
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
 from momus.critic.scores import AGGREGATED
-from momus.critic.shifts import Named, Shifts
+from momus.critic.shifts import Named, shift_table
 from momus.critic.statistic import supremum, total_variation
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums
@@ -132,7 +132,10 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
         known = set(self.vocabulary_)
         seen = np.fromiter((w in known for w in words), bool, len(words))
         which = np.fromiter((any(map(str.isalnum, w)) for w in words), bool, len(words))
-        items = Shifts.of_shares(
+        unseen = [percentage(float(x[~seen].sum()), 2) for x in (a, b)]
+        table = shift_table(
+            "words",
+            "Words whose frequency differs most",
             "word",
             words,
             (a, b),
@@ -140,17 +143,11 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
             1000,
             more={"known": ["yes" if k else "no" for k in seen.tolist()]},
             named=Named("over- and under-used words", "sup", which, np.abs(b - a), SHOWN),
+            most=SHOWN,
+            note=f"Tokens: {totals[0]:,.0f} real, {totals[1]:,.0f} generated. Words that do not occur in the text that "
+            f"the critic was fitted on: {unseen[0]} of real tokens, {unseen[1]} of generated ones.",
         )
-        unseen = [percentage(float(x[~seen].sum()), 2) for x in (a, b)]
-        return [
-            items.table(
-                "words",
-                "Words whose frequency differs most",
-                SHOWN,
-                f"Tokens: {totals[0]:,.0f} real, {totals[1]:,.0f} generated. Words that do not occur in the text that "
-                f"the critic was fitted on: {unseen[0]} of real tokens, {unseen[1]} of generated ones.",
-            ),
-        ]
+        return [table]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the words that the document uses most above their frequency in real text."""

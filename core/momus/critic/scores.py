@@ -173,8 +173,8 @@ class Scores:
         >>> whole.take(np.array([1])).ids
         ['b']
         """
-        arrays = {name: values[rows] for name in ARRAYS if (values := getattr(self, name)) is not None}
-        lists = {name: [values[i] for i in rows] for name in LISTS if (values := getattr(self, name))}
+        arrays: dict[str, Any] = {name: values[rows] for name in ARRAYS if (values := getattr(self, name)) is not None}
+        lists: dict[str, Any] = {name: [values[i] for i in rows] for name in LISTS if (values := getattr(self, name))}
         tables = {key: take_rows(values, rows) for key, values in self.rows.items()}
         z = None if self.z is None else self.z.take(pa.array(rows))
         return replace(self, corpus=corpus or self.corpus, **arrays, **lists, rows=tables, z=z, summary=None)
@@ -245,10 +245,13 @@ def joined(batches: Sequence[Scores]) -> Scores:
     summaries = [batch.summary for batch in batches if batch.summary is not None]
     words = [pa.nulls(len(batch), pa.string()) if batch.z is None else batch.z for batch in batches]
     grouped = any(batch.groups for batch in batches)
+    texts: dict[str, Any] = {
+        name: [x for batch in batches for x in getattr(batch, name)] for name in ("ids", "prompts", "reasons")
+    }
     return Scores(
         batches[0].critic,
         batches[0].corpus,
-        **{name: [x for batch in batches for x in getattr(batch, name)] for name in ("ids", "prompts", "reasons")},
+        **texts,
         **{name: column(name) for name in ARRAYS},
         groups=[g for batch in batches for g in (batch.groups or [None] * len(batch))] if grouped else (),
         rows={key: rows(key) for key in next((list(batch.rows) for batch in batches if batch.rows), [])},

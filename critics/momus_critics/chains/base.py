@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, direction
 from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.powers import Decomposition, DecompositionMixin
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.evidence import Edge, Evidence, Graph, MarkedDocument, Step, Table
 from momus.numeric.ragged import items_of, places_of
 from momus.numeric.types import Floats, Ints
@@ -103,7 +104,7 @@ class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
             "disorder": np.column_stack([latents.disorder, steps]),
         }
 
-    tested = (
+    tested: ClassVar[Sequence[Statistic]] = (
         Statistic.share(
             "unlikely_share", "unlikely", "share of unlikely transitions", "less|more often out of order", decides=False
         ),
@@ -200,7 +201,10 @@ def error_table(critic: ChainCritic, share_r: Floats, share_g: Floats) -> Table:
     at = at[contribution[at] > 0]
     pairs = [divmod(int(t), len(targets)) for t in at]
     kinds = ["repetition" if i == j else "unlikely" if p[i, j] < UNLIKELY else "" for i, j in pairs]
-    items = Shifts.of_shares(
+    total_r, total_g = (float(share[p < UNLIKELY].sum()) for share in (share_r, share_g))
+    return shift_table(
+        "transition-errors",
+        "Transitions that contribute most to the difference",
         "transition",
         [f"{sources[i]} → {targets[j]}" for i, j in pairs],
         (share_r.ravel()[at], share_g.ravel()[at]),
@@ -208,11 +212,6 @@ def error_table(critic: ChainCritic, share_r: Floats, share_g: Floats) -> Table:
         effect=contribution[at],
         measure="contribution, nats per step",
         more={"P_c": p.ravel()[at].tolist(), "kind": kinds},
-    )
-    total_r, total_g = (float(share[p < UNLIKELY].sum()) for share in (share_r, share_g))
-    return items.table(
-        "transition-errors",
-        "Transitions that contribute most to the difference",
         note=f"Transitions with P_c < {UNLIKELY}: {percentage(total_r, 2)} in real text, "
         f"{percentage(total_g, 2)} in generated text. "
         f"Smoothing constant {critic.constant_:.3g}, {critic.states} states.",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from momus.critic import Pooled
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.evidence import Axis, Evidence, Heatmap, Step, both
 from momus.numeric.types import Floats
 from momus_critics.code_mixing.lda import Span
@@ -28,7 +28,7 @@ def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
         return centres, counts / max(counts.sum(), 1)
 
     a, b = (s.arrays["shares"] / max(s.arrays["shares"].sum(), 1e-300) for s in (real, generated))
-    topics = Shifts.of_shares("topic", [f"{k}: {w}" for k, w in enumerate(words, 1)], (a, b))
+    topics = [f"{k}: {w}" for k, w in enumerate(words, 1)]
     items: list[Evidence] = [
         curves(
             (real, generated),
@@ -40,7 +40,7 @@ def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
             f"{_effective(real)} real, {_effective(generated)} generated.",
             "steps",
         ),
-        topics.table("mixing-topics", "Topics and their shares"),
+        shift_table("mixing-topics", "Topics and their shares", "topic", topics, (a, b)),
     ]
     if "simplex" in real.arrays:
         items += [_simplex(str(role), summary, words) for role, summary in both(real, generated)]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from momus.critic import Counts, Pooled
 from momus.critic.fitted import Fitted
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.errors import UsageError
 from momus.estimator import Estimator
 from momus.evidence import Evidence, MarkedDocument, Step, Table
@@ -193,7 +193,9 @@ class WindowEvidence:
         log_p = self.process.of_windows(keys) if len(keys) else np.zeros(0)
         gain = (share[1] - share[0]) * -log_p
         top = np.argsort(-np.abs(gain), kind="stable")[:SHOWN]
-        windows = Shifts.of_shares(
+        windows = shift_table(
+            "mention-windows",
+            "Windows of mentions that contribute most to the difference in Latent NLL",
             "window",
             self.spelled(keys[top]),
             share[:, top],
@@ -201,18 +203,14 @@ class WindowEvidence:
             1000,
             effect=gain[top],
             measure="contribution, nats per symbol",
+            note=f"{LEGEND} Contribution: (share in generated − share in real text) × −log P.",
         )
-        title = "Windows of mentions that contribute most to the difference in Latent NLL"
-        note = f"{LEGEND} Contribution: (share in generated − share in real text) × −log P."
         persons = [s.arrays.get("first", np.zeros(len(KINDS))) for s in (real, generated)]
         shares = (c / max(c.sum(), 1.0) for c in persons)
         of = f"Of {persons[0].sum():,.0f} persons in real and {persons[1].sum():,.0f} in generated text. {LEGEND}"
-        first = Shifts.of_shares("first mention", KINDS, shares, "% of persons")
-        return [
-            self._unlikely_table(keys, counts, totals, log_p),
-            windows.table("mention-windows", title, note=note),
-            first.table("mention-introductions", "How persons are first mentioned", note=of),
-        ]
+        title = "How persons are first mentioned"
+        first = shift_table("mention-introductions", title, "first mention", KINDS, shares, "% of persons", note=of)
+        return [self._unlikely_table(keys, counts, totals, log_p), windows, first]
 
     def marked(self, document: Corpus, latents: MentionChains) -> MarkedDocument | None:
         """Show the least likely mentions in context, in the order of the text, each with the likeliest alternative."""

@@ -22,7 +22,7 @@ from momus.critic import (
     directions,
 )
 from momus.critic.fitted import Fitted
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.critic.statistic import total_variation
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Step
@@ -253,7 +253,7 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
             uneven="itself",
             item="sentences open with",
         ),
-        *(Statistic.share(*of, f"poorer|richer in {noun}", needs=needs) for *of, noun, needs in SHARES),
+        *(Statistic.share(k, rows, label, f"poorer|richer in {noun}", needs=of) for k, rows, label, noun, of in SHARES),
     )
 
     def summarize(self, latents: SentenceClasses) -> Exampled:
@@ -269,12 +269,12 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
         title, kind = "Openings of sentences", "openings"
         told = [i for i in range(len(STATES)) if i != PARAGRAPH]
         shares = classes[0][told] / a, classes[1][told] / b
-        items = Shifts.of_shares("class", [STATES[i] for i in told], shares, "% of sentences")
+        names = [STATES[i] for i in told]
         return [
             *usage_tables(
                 (real, generated), kind, title, "opening", "sentences", (a, b), SHOWN, "openings of sentences"
             ),
-            items.table("classes", "Classes of sentences"),
+            shift_table("classes", "Classes of sentences", "class", names, shares, "% of sentences"),
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:

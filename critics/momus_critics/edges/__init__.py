@@ -11,7 +11,7 @@ import numpy as np
 from momus.critic import Counted, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
-from momus.critic.shifts import Named, Shifts
+from momus.critic.shifts import Named, shift_table
 from momus.critic.statistic import supremum
 from momus.errors import FittingError
 from momus.estimator import parametrized
@@ -339,5 +339,5 @@ def _recurring(name: str, what: str, real: Exampled, generated: Exampled) -> Tab
     examples = generated.first(f"{name}:{text}" for text in texts)
     which = np.maximum(p[1:], q[1:]) >= LEAST
     named = Named(what, f"recurring_{name}", which, np.abs(b - a), NAMED)
-    items = Shifts.of_shares(what, texts, (a, b), "% of documents", examples=examples, named=named)
-    return items.table(f"edge-{name}", f"{what.capitalize()} that differ most", SHOWN)
+    title, unit = f"{what.capitalize()} that differ most", "% of documents"
+    return shift_table(f"edge-{name}", title, what, texts, (a, b), unit, examples=examples, named=named, most=SHOWN)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from momus.critic import Pooled
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.evidence import Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.inference.multiplicity import benjamini_hochberg
 from momus.numeric.types import Floats
@@ -165,7 +165,9 @@ def show(real: Exampled, generated: Exampled) -> list[Evidence]:
 
 def _terms(name: str, title: str, keys: Sequence[Key], lines: Exampled, note: str, named: Overuse | None) -> Table:
     real, generated, odds, z = np.array([(k.real, k.generated, k.log_odds, k.z) for k in keys]).reshape(-1, 4).T
-    items = Shifts.of_shares(
+    table = shift_table(
+        name,
+        title,
         "term",
         [k.term for k in keys],
         (real, generated),
@@ -175,8 +177,9 @@ def _terms(name: str, title: str, keys: Sequence[Key], lines: Exampled, note: st
         by=z,
         more={"z": z.round(1).tolist(), "q": [k.q for k in keys]},
         examples=lines.first(k.term for k in keys),
+        note=note,
     )
-    return replace(items.table(name, title, note=note), overuse=named)
+    return replace(table, overuse=named)
 
 
 def _named(what: str, keys: Sequence[Key], unit: str, generated: Exampled) -> Overuse | None:

@@ -11,7 +11,7 @@ from momus.critic import Pooled, Rows, StateSequences, Statistic, Values
 from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.scores import LogPrior
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.critic.statistic import total_variation
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Step
@@ -78,8 +78,7 @@ class Flat(LearnsLabels[Weights], TextCritic[Z]):
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """The share of documents that have each label."""
         rates = (t.arrays["labels"] / max(t.documents, 1) for t in (real, generated))
-        items = Shifts.of_shares("label", titles(self.labels_), rates, "% of documents")
-        return [items.table("labels", "Labels of documents")]
+        return [shift_table("labels", "Labels of documents", "label", titles(self.labels_), rates, "% of documents")]
 
 
 @parametrized

@@ -8,9 +8,9 @@ import numpy as np
 
 from momus.critic import Pooled, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.estimator import parametrized
-from momus.evidence import Evidence, MarkedDocument, Table
+from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums, items_of, offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.sequences.forward_backward import TINY
@@ -104,7 +104,7 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
         # the last column of the transitions leads to the end of a document
         visits = [t.arrays["transitions"][:, :-1].sum(axis=0) for t in (real, generated)]
         shares = (v / max(float(v.sum()), 1.0) for v in visits)
-        table: Table = Shifts.of_shares("label", self.titles_, shares, "% of steps").table("labels", "Labels of steps")
+        table = shift_table("labels", "Labels of steps", "label", self.titles_, shares, "% of steps")
         return [table, *super().evidence(real, generated)]
 
     def explain(self, document: Corpus) -> MarkedDocument:

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from momus.critic import Counted, Counts, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.powers import ItemsMixin
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.critic.statistic import spread
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import Ragged, float_sums, items_of
@@ -120,7 +120,8 @@ def read_blocks(texts: Sequence[str]) -> Blocks:
         offsets.append(len(states))
         features[row] = _features(text, kinds, blocks)
         items[row] = _items(text, blocks)
-    return Blocks(*(np.array(x, dtype=np.int64) for x in (states, words, offsets)), features, items)
+    blocks, lengths, borders = (np.array(x, dtype=np.int64) for x in (states, words, offsets))
+    return Blocks(blocks, lengths, borders, features, items)
 
 
 def kind_of(block: Block) -> str:
@@ -338,8 +339,9 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
         """Kinds of blocks, what documents have, and the transitions that differ."""
         # the last column of the transitions leads to the end of a document
         visits = (t.arrays["transitions"][:, :-1].sum(axis=0) for t in (real, generated))
-        kinds = Shifts.of_shares("block", KINDS, (v / max(float(v.sum()), 1.0) for v in visits), "% of blocks")
-        return [kinds.table("layout", "Kinds of blocks"), *super().evidence(real, generated)]
+        shares = (v / max(float(v.sum()), 1.0) for v in visits)
+        kinds = shift_table("layout", "Kinds of blocks", "block", KINDS, shares, "% of blocks")
+        return [kinds, *super().evidence(real, generated)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the blocks, with the unlikely ones marked."""

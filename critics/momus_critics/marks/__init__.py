@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from momus.critic import Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.critic.statistic import total_variation
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats, Ints
@@ -181,12 +181,13 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
         # a twentieth of a mark per 1,000 words keeps factors of what one text lacks finite
         factor = np.log((b + 0.05) / (a + 0.05))
         names = [_plural(code) for code in TOLD]
-        items = Shifts("character", names, (a, b), "per 1,000 words", factor, "logarithm of the factor")
         note = (
             "Two hyphens in a row are an em dash, three dots an ellipsis; !! or ,, is one repeated mark. How many "
             "documents have any of a class is among the statistics."
         )
-        return [items.table("marks", "Marks, digits and capitals", note=note)]
+        title, unit, measure = "Marks, digits and capitals", "per 1,000 words", "logarithm of the factor"
+        of: dict[str, Any] = {"effect": factor, "measure": measure, "note": note}
+        return [shift_table("marks", title, "character", names, (a, b), unit, 1, **of)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the characters of those classes that real text has less often."""

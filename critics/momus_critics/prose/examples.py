@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic import Pooled
-from momus.critic.shifts import Named, Shifts
+from momus.critic.shifts import Named, shift_table
 from momus.evidence import Table
 from momus.numeric.types import Floats, Ints
 
@@ -287,7 +287,9 @@ def usage_tables(
     for word, sign, source in (("over", 1.0, sides[1]), ("under", -1.0, sides[0])):
         at = np.flatnonzero(sign * z > 0)  # terms that this text uses more
         texts = [names[i] for i in at.tolist()]
-        items = Shifts.of_shares(
+        table = shift_table(
+            f"{kind}-{word}-used",
+            f"{title} that generated text {word}-uses",
             item,
             texts,
             (x[1:][at] / x[0] for x in (p, q)),
@@ -299,6 +301,8 @@ def usage_tables(
             more={"z": z[at].round(1).tolist()},
             examples=source.first(f"{kind} {text}" for text in texts),
             named=Named(named, "largest_gap", np.ones(len(at), dtype=bool), sizes[at]) if named else None,
+            most=shown,
+            note=NOTE,
         )
-        tables.append(items.table(f"{kind}-{word}-used", f"{title} that generated text {word}-uses", shown, NOTE))
+        tables.append(table)
     return tables

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
 from momus.critic import Gaussians, LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import is_fitted
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Step
 from momus.numeric.types import Floats
@@ -194,8 +194,9 @@ class Register(ProseCritic[RegisterLatents]):
         spread = np.sqrt(np.maximum(real.arrays["squares"] / n[0] - means[0] ** 2, 1e-6))
         units = [_unit(f) for f in range(len(FEATURES))]
         effect = (means[1] - means[0]) / spread
-        features = Shifts("feature", FEATURES, means, units, effect, "difference in sd of real text")
-        return [features.table("register-features", "Features that differ most")]
+        title, measure = "Features that differ most", "difference in sd of real text"
+        of: dict[str, Any] = {"effect": effect, "measure": measure}
+        return [shift_table("register-features", title, "feature", FEATURES, means, units, 1, **of)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the features of a document that are farthest from the mean of real text."""

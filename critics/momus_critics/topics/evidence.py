@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.special import softmax
 
 from momus.critic import Pooled
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.evidence import Evidence, Heatmap, MarkedDocument, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -45,12 +45,12 @@ def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
     # the most frequent topics, in the order of a clustering of real text
     order = top[_clustered(a[np.ix_(top, top)])]
     limit = _limit(a[np.ix_(top, top)])
-    shares = Shifts.of_shares("topic", [f"{k}: {w}" for k, w in enumerate(words, 1)], (share_a, share_b))
+    topics, title = [f"{k}: {w}" for k, w in enumerate(words, 1)], "Topics whose share differs most"
     return [
         _pairs(words, a, b, share_a, share_b),
         _map("topic-correlations-real", "Topic correlations: real", names, a, order, limit),
         _map("topic-correlations-generated", "Topic correlations: generated", names, b, order, limit),
-        shares.table("topic-shares", "Topics whose share differs most", SHOWN_SHARES),
+        shift_table("topic-shares", title, "topic", topics, (share_a, share_b), most=SHOWN_SHARES),
     ]
 
 
