@@ -120,8 +120,8 @@ def read_blocks(texts: Sequence[str]) -> Blocks:
         offsets.append(len(states))
         features[row] = _features(text, kinds, blocks)
         items[row] = _items(text, blocks)
-    blocks, lengths, borders = (np.array(x, dtype=np.int64) for x in (states, words, offsets))
-    return Blocks(blocks, lengths, borders, features, items)
+    codes, lengths, borders = (np.array(x, dtype=np.int64) for x in (states, words, offsets))
+    return Blocks(codes, lengths, borders, features, items)
 
 
 def kind_of(block: Block) -> str:
