@@ -132,7 +132,7 @@ def marked(
     >>> from momus_critics.length import Length
     >>> critic, document = Length().fit(["a b", "a"]), Corpus.from_texts(["a"])
     >>> round(marked(critic, document, critic.project(document), [Step("short")]).value, 2)
-    0.69
+    0.88
     """
     prior = critic.log_prior(latents)
     value = -float(prior.values[0]) / (1 if unit == "nats" else max(int(prior.steps[0]), 1))
