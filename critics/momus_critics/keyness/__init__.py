@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Annotated, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from momus.arguments import arg
@@ -19,7 +17,7 @@ from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument
-from momus.numeric.types import Floats, Ints
+from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -106,17 +104,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         if not asked or (asked, window) == (self.asked_, self.window_):
             return False
         self.asked_, self.window_ = asked, window
-        vars(self).pop("_numbered", None)
         return True
-
-    @cached_property
-    def _numbered(self) -> tuple[list[str], NDArray[np.uint64], Ints]:
-        """All terms, those of P_c first, their keys in ascending order, and the term of each key."""
-        known = set(self.terms_)
-        columns = [*self.terms_, *(t for t in self.asked_ if t not in known)]
-        keys = np.array([key_of(t) for t in columns], dtype=np.uint64)
-        order = np.argsort(keys)
-        return columns, keys[order], order
 
     def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
@@ -126,10 +114,18 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         process = state.component("process_", TermProcess)
         state.require(len(process.probabilities_) == len(terms), "process_", "a probability of each term")
 
+    @property
+    def _columns(self) -> list[str]:
+        """All terms, those of P_c first."""
+        known = set(self.terms_)
+        return [*self.terms_, *(t for t in self.asked_ if t not in known)]
+
     def project(self, batch: Corpus) -> TermLatents:
         """Look up the terms of each document."""
-        columns, keys, order = self._numbered
-        return term_latents(self.prose(batch), keys, order, columns, self.window_)
+        columns = self._columns
+        keys = np.array([key_of(t) for t in columns], dtype=np.uint64)
+        order = np.argsort(keys)
+        return term_latents(self.prose(batch), keys[order], order, columns, self.window_)
 
     def log_prior(self, latents: TermLatents) -> LogPrior:
         """log P_c of the terms of each document."""
@@ -141,7 +137,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
 
     def sufficient_statistics(self, latents: TermLatents) -> Mapping[str, Rows]:
         """The terms of each document, after a column of ones; numbers of phrases and of words."""
-        number = {term: i for i, term in enumerate(self._numbered[0])}
+        number = {term: i for i, term in enumerate(self._columns)}
         asked = latents.matrix[:, [number[t] for t in self.asked_]]  # presence of the terms, CSR (n, asked)
         # the first column becomes the number of documents in every pooled row
         ones = sparse.csr_array(np.ones((len(latents), 1)))
