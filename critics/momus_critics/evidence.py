@@ -84,8 +84,8 @@ def curves(
     style: Literal["line", "steps"] = "line",
 ) -> Chart:
     """A curve of real and of generated text, through the points, x and y, that a function finds in each summary."""
-    found = [(role, points(summary)) for role, summary in both(*sides)]
-    series = [Series(role, rounded(x), rounded(y), role, style) for role, (x, y) in found]
+    of_both = [(role, points(summary)) for role, summary in both(*sides)]
+    series = [Series(role, rounded(x), rounded(y), role, style) for role, (x, y) in of_both]
     return Chart(name, title, *axes, series, note=note)
 
 
