@@ -236,6 +236,6 @@ def make_adapter(
         adapter = factory(**parameters)
     for expected in (Estimator, kind):
         if not isinstance(adapter, expected):
-            made, wanted = type(adapter).__name__, f"{expected.__module__}.{expected.__qualname__}"
-            raise UsageError(f"{role} {name!r} gives {made}, not a {wanted}")
+            actual, wanted = type(adapter).__name__, f"{expected.__module__}.{expected.__qualname__}"
+            raise UsageError(f"{role} {name!r} gives {actual}, not a {wanted}")
     return adapter
