@@ -71,9 +71,9 @@ class BagOfWords(Estimator):
             )
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        Fitted(self).texts("words_", least=1)
+        state.texts("words_", least=1)
 
     def __call__(self, corpus: Corpus) -> Floats:
         """Count the words of each document, float64 (n, V)."""

@@ -143,9 +143,8 @@ class Tensors(Estimator):
         for key, value in self.arrays().items():
             state.require(bool(np.isfinite(value).all()), name, f"finite numbers in {key!r}")
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.array("bytes_", (None,), "u")
         try:
             arrays = self.arrays().values()
@@ -223,9 +222,8 @@ class SavedEstimator(Estimator):
         """What saved arrays are read into."""
         return Tensors()
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.require(isinstance(state.value("content_"), dict), "content_", "a description of an estimator")
         state.component("arrays_", Tensors)
         try:

@@ -34,7 +34,7 @@ import momus
 from momus import Corpus
 from momus.numeric.ragged import offsets_of
 from momus.text.tokens import get_tokenizer
-from momus.text.vocabulary import VocabularyRules, build_vocabulary
+from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.code_mixing import CodeMixing, lda
 from momus_critics.fits.mixtures import mixtures
 from momus_critics.stopword_lists import stopwords
@@ -139,17 +139,17 @@ def ways(fit_rows: Rows, test_rows: Rows) -> None:
         corpus.tokens(critic.tokenizer), VocabularyRules(2, most_documents=1.0, without=())
     )
     tokens, size = critic.known(corpus), len(critic.vocabulary_)
-    first, second = halves(lda.word_counts(critic.known(held), size), 0)
+    first, second = halves(count_words(held.tokens(critic.tokenizer), critic.vocabulary_), 0)
 
     def ours(seed: int) -> tuple[np.ndarray, np.ndarray]:
-        starts = mixtures(lda.word_counts(tokens, size), 3, seed, 24)[:4]
+        starts = mixtures(count_words(corpus.tokens(critic.tokenizer), critic.vocabulary_), 3, seed, 24)[:4]
         found = lda.fit_best(tokens, starts, 0.01, 200, seed)
         return found.alpha, found.phi
 
     def gensim(seed: int) -> tuple[np.ndarray, np.ndarray]:
         from gensim.models import LdaModel
 
-        counts = lda.word_counts(tokens, size)
+        counts = count_words(corpus.tokens(critic.tokenizer), critic.vocabulary_)
         bags = [
             list(zip(counts.indices[a:b].tolist(), counts.data[a:b].astype(int).tolist(), strict=True))
             for a, b in zip(counts.indptr[:-1], counts.indptr[1:], strict=True)

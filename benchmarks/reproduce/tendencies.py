@@ -21,7 +21,7 @@ import momus
 from momus.comparison import Comparison
 from momus.report.words.format import number, p_value
 from momus.text.tokens import get_tokenizer
-from momus_critics.fits import zipf
+from momus_critics import rank_frequency as zipf
 from momus_critics.type_token import TypeToken
 
 CRITICS = ["length", "rank-frequency", "type-token", "unigram", "stopword-share", "symbol-share"]

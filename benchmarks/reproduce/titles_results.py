@@ -16,7 +16,7 @@ from titles_texts import read_records
 import momus
 from momus.critic.scores import Scores
 from momus.verdicts.judge import judge
-from momus_critics.chains.transitions import UNLIKELY
+from momus_critics.chains.posterior import UNLIKELY
 from momus_critics.sections import Sections
 
 REAL = "docstrings"

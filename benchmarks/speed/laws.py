@@ -21,7 +21,7 @@ import momus
 from momus.laws.law import standard_error
 from momus.text.running import RunningText
 from momus.text.tokens import get_tokenizer
-from momus_critics.fits import zipf
+from momus_critics import rank_frequency as zipf
 from momus_critics.laws import Ebeling, Heaps, LongRange, Productivity, Taylor, ZipfSlope
 from momus_critics.laws.curves import fit_line, window_lengths
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -14,7 +14,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.latents import Arrays
 from momus.errors import UsageError
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence
+from momus.evidence import Axis, Evidence
 from momus.numeric.ragged import on_grid
 from momus.numeric.types import Floats
 from momus.sequences import SequenceScores, TextScorer
@@ -83,9 +83,9 @@ class Distortion(TextCritic[ScoredTwice]):
         self.edges_ = np.unique(np.quantile(values, np.linspace(0, 1, BINS + 1)[1:-1]))
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        Fitted(self).ascending("edges_")
+        state.ascending("edges_")
 
     def _scorer(self, role: str) -> TextScorer:
         """Open the scorer of the language or of the model, by the parameter that names it."""
@@ -123,17 +123,15 @@ class Distortion(TextCritic[ScoredTwice]):
             "bins": np.hstack([one_hot * errors[:, None], one_hot]),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Mean of log p_M − log p_L in nats."""
-        return (
-            Statistic.ratio(
-                "error",
-                "error",
-                "mean of log p_M − log p_L",
-                "rarer|likelier under the model",
-                unit="nats per document",
-            ),
-        )
+    tested = (
+        Statistic.ratio(
+            "error",
+            "error",
+            "mean of log p_M − log p_L",
+            "rarer|likelier under the model",
+            unit="nats per document",
+        ),
+    )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Mean error by probability under the language."""
@@ -143,7 +141,6 @@ class Distortion(TextCritic[ScoredTwice]):
             used, means = means_by_class(summary.arrays["bins"], 10)
             return middles[used], means
 
-        series = curves(real, generated, points)
-        x, y = Axis("log p under the language, nats"), Axis("mean of log p_M − log p_L, nats")
+        axes = Axis("log p under the language, nats"), Axis("mean of log p_M − log p_L, nats")
         note = "Equal-count bins of the samples that the critic was fitted on; at least ten documents per bin."
-        return [Chart("error-by-probability", "Error by probability", x, y, series, note=note)]
+        return [curves((real, generated), points, "error-by-probability", "Error by probability", axes, note)]

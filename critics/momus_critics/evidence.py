@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.critic import Critic, Pooled
+from momus.critic.hooks import tokenizer_of
 from momus.evidence import Axis, Chart, MarkedDocument, Series, Step, both
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
-from momus.text.plain import QUOTES, Reads, in_place
+from momus.text.plain import QUOTES, in_place
 from momus.text.tokens import Tokenizer
 
 S = TypeVar("S")
@@ -51,19 +53,20 @@ def log_spaced(n: int, points: int) -> Ints:
 
 
 def distributions(
-    name: str, title: str, x: Axis, of: str, tables: Sequence[Mapping[str | float, float]], factor: float = 1.0
+    sides: tuple[Pooled, Pooled], key: str, name: str, title: str, x: Axis, of: str, factor: float = 1.0
 ) -> Chart:
     """Cumulative distributions of what real and generated text have, from their counts by number; ``of`` is a share.
 
     Each curve has at most `POINTS` points, evenly spaced in the cumulative share.
 
-    >>> chart = distributions("n", "Numbers", Axis("n"), "share of words", [{2.0: 1.0, 1.0: 3.0}, {1.0: 1.0}])
+    >>> sides = Pooled(4, {}, {"n": {2.0: 1.0, 1.0: 3.0}}), Pooled(1, {}, {"n": {1.0: 1.0}})
+    >>> chart = distributions(sides, "n", "numbers", "Numbers", Axis("n"), "share of words")
     >>> [curve.y for curve in chart.series]
     [[0.75, 1.0], [1.0]]
     """
     curves = []
-    for role, table in both(*tables):
-        values, counts = np.array(sorted(table.items()), dtype=np.float64).T  # (V,) both
+    for role, side in both(*sides):
+        values, counts = np.array(sorted(side.counts[key].items()), dtype=np.float64).T  # (V,) both
         cumulated = np.cumsum(counts) / counts.sum()
         pick = np.unique(np.searchsorted(cumulated, np.linspace(0, 1, POINTS)).clip(0, len(cumulated) - 1))
         curves.append(Series(role, rounded(factor * values[pick]), rounded(cumulated[pick]), role, "steps"))
@@ -72,11 +75,18 @@ def distributions(
 
 
 def curves(
-    real: S, generated: S, points: Callable[[S], tuple[Floats, Floats]], style: Literal["line", "steps"] = "line"
-) -> list[Series]:
-    """A curve of each text, through the points, x and y, that a function finds in its summary."""
-    sides = [(role, points(summary)) for role, summary in both(real, generated)]
-    return [Series(role, rounded(x), rounded(y), role, style) for role, (x, y) in sides]
+    sides: tuple[S, S],
+    points: Callable[[S], tuple[Floats, Floats]],
+    name: str,
+    title: str,
+    axes: tuple[Axis, Axis],
+    note: str = "",
+    style: Literal["line", "steps"] = "line",
+) -> Chart:
+    """A curve of real and of generated text, through the points, x and y, that a function finds in each summary."""
+    of_both = [(role, points(summary)) for role, summary in both(*sides)]
+    series = [Series(role, rounded(x), rounded(y), role, style) for role, (x, y) in of_both]
+    return Chart(name, title, *axes, series, note=note)
 
 
 def means_by_class(rows: Floats, least: int) -> tuple[Bools, Floats]:
@@ -114,17 +124,32 @@ def words_of(document: Corpus, tokenizer: Tokenizer, without: str = "") -> list[
     return [w for w in (table.vocabulary[i] for i in table.ids.tolist()) if w != without]
 
 
+def marked(
+    critic: Critic[Any], document: Corpus, latents: Any, steps: Sequence[Step], unit: str = "nats", note: str = ""
+) -> MarkedDocument:
+    """A corpus of one document as steps, with its Latent NLL: in all, or by step if the unit is ``nats per`` something.
+
+    >>> from momus_critics.length import Length
+    >>> critic, document = Length().fit(["a b", "a"]), Corpus.from_texts(["a"])
+    >>> round(marked(critic, document, critic.project(document), [Step("short")]).value, 2)
+    0.88
+    """
+    prior = critic.log_prior(latents)
+    value = -float(prior.values[0]) / (1 if unit == "nats" else max(int(prior.steps[0]), 1))
+    return MarkedDocument(document.name, document.ids[0], value, unit, steps, note)
+
+
 def mark_passage(
+    critic: Critic[Any],
     document: Corpus,
+    latents: Any,
     words: Sequence[str],
     marks: Mapping[int, Mark],
     *,
-    value: float,
-    unit: str,
+    unit: str = "nats",
     values: Floats | None = None,
     shown: int = SHOWN,
     note: str = "",
-    reads: Reads = "prose",
 ) -> MarkedDocument:
     """Cut the passage with the most marks into steps: stretches without a mark, and marked tokens.
 
@@ -136,33 +161,33 @@ def mark_passage(
         Its tokens, see `words_of`.
     marks
         The marked tokens, by position; neighbours with equal marks share a step.
-    value, unit
-        Latent NLL of the document and its unit.
     values
         Contribution of each token to the Latent NLL in nats, (N,).
     shown
         Tokens of the passage, at most.
-    reads
-        What of the text the tokens are split from.
 
     Returns
     -------
-    The steps' texts, concatenated, are the passage as the document spells it, without signs of layout if prose is read.
+    See `marked`. The steps' texts, concatenated, are the passage as the document spells it, without signs of layout if
+    the critic reads prose.
 
-    >>> corpus = Corpus.from_texts(["The cat, the hat."])
-    >>> words = words_of(corpus, Tokenizer("words", str.split))
-    >>> marked = mark_passage(corpus, words, {2: Mark("repeat")}, value=1.0, unit="nats")
-    >>> [(s.text, s.label) for s in marked.steps]
+    >>> from momus_critics.length import Length
+    >>> critic, corpus = Length().fit(["a b", "a"]), Corpus.from_texts(["The cat, the hat."])
+    >>> z, words = critic.project(corpus), ["the", "cat,", "the", "hat."]
+    >>> [(s.text, s.label) for s in mark_passage(critic, corpus, z, words, {2: Mark("repeat")}).steps]
     [('The cat, ', ''), ('the ', 'repeat'), ('hat.', '')]
     """
+    tokenizer, source = tokenizer_of(critic), document[0].text
+    source = source if tokenizer is None or tokenizer.reads == "everything" else in_place(source)
     hits = np.zeros(len(words), dtype=bool)
     hits[list(marks)] = True
-    start = _densest(hits, shown)
+    # the passage of so many tokens with the most hits, the first such one
+    before = np.concatenate([[0], np.cumsum(hits)])
+    start = int((before[shown:] - before[:-shown]).argmax()) if len(hits) > shown else 0
     stop = min(start + shown, len(words))
     steps: list[Step] = []
     previous: Mark | None = None
-    source = document[0].text
-    spelled = _spelled(source if reads == "everything" else in_place(source), words, start, stop)
+    spelled = _spelled(source, words, start, stop)
     for i, text in zip(range(start, stop), spelled, strict=True):
         mark = marks.get(i)
         nats = None if values is None else float(values[i])
@@ -174,7 +199,7 @@ def mark_passage(
             steps.append(Step(mark.label if mark else "", text, nats, mark is not None, mark.note if mark else ""))
         previous = mark
     where = "" if stop - start == len(words) else f" Tokens {start + 1:,}–{stop:,} of {len(words):,}."
-    return MarkedDocument(document.name, document.ids[0], value, unit, steps, (note + where).strip())
+    return marked(critic, document, latents, steps, unit, (note + where).strip())
 
 
 def highest(values: Floats, share: float = 0.1) -> list[int]:
@@ -187,14 +212,6 @@ def highest(values: Floats, share: float = 0.1) -> list[int]:
         return []
     limit = float(np.quantile(values, 1 - share))
     return [int(i) for i in np.flatnonzero(values >= limit)]
-
-
-def _densest(hits: Bools, shown: int) -> int:
-    """Where the passage of so many tokens with the most hits begins; the first such place."""
-    if len(hits) <= shown:
-        return 0
-    total = np.concatenate([[0], np.cumsum(hits)])
-    return int((total[shown:] - total[:-shown]).argmax())
 
 
 _ONE_SPELLING = str.maketrans(QUOTES | dict(zip("―—–‒‐‑…", "------.", strict=True)))

@@ -7,19 +7,9 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from momus.critic import (
-    Counted,
-    CountingCritic,
-    Counts,
-    LogPrior,
-    Pooled,
-    Reporting,
-    Rows,
-    Statistic,
-    Values,
-    directions,
-)
+from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
+from momus.critic.latents import Values
 from momus.critic.statistic import perplexity, spread
 from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence
@@ -79,9 +69,8 @@ class Length(CountingCritic[Values]):
         self.tail_mean_ = float(max(lengths.mean(), 1.0))
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         edges = state.ascending("edges_", kind="i")
         state.require(len(edges) > 1 and edges[0] >= 1, "edges_", "edges of at least one bin, from 1 up")
         tail = np.exp(state.number("log_tail_", high=0.0))
@@ -150,6 +139,5 @@ class Length(CountingCritic[Values]):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Cumulative distributions."""
-        x, tables = Axis(f"length in {self._unit}", "log"), [t.counts["length"] for t in (real, generated)]
-        title = "Cumulative distribution of length"
-        return [distributions("length-distribution", title, x, "share of documents", tables)]
+        x, title = Axis(f"length in {self._unit}", "log"), "Cumulative distribution of length"
+        return [distributions((real, generated), "length", "length-distribution", title, x, "share of documents")]

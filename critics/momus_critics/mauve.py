@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, StateSequences
 from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.critic.statistic import entropy, shares
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Step
@@ -153,14 +153,20 @@ class Mauve(TextCritic[StateSequences], DeviceMixin):
         fits = (KMeans(k, n_init=1, random_state=self.seed + i).fit(z) for i in range(self.clusterings))
         self.centres_ = np.stack([fit.cluster_centers_ for fit in fits])
         nearest = self._nearest(z)
-        self.exemplars_ = _exemplars(real, z, nearest[:, 0], self.centres_[0])
+        # id and first words of the real document nearest to each centre; empty for a region without one
+        distance = ((z - self.centres_[0][nearest[:, 0]]) ** 2).sum(axis=1)
+        central: dict[int, int] = {}  # the row of the nearest document of each region
+        for row in np.argsort(distance, kind="stable").tolist():
+            central.setdefault(int(nearest[row, 0]), row)
+        self.exemplars_ = [
+            [real.ids[central[i]], _beginning(real[central[i]].text)] if i in central else ["", ""] for i in range(k)
+        ]
         counts = np.bincount(nearest.ravel(), minlength=self.centres_[..., 0].size) + 0.5  # (clusterings · K,)
         self.log_probabilities_ = np.log(counts.reshape(-1, k) / counts.reshape(-1, k).sum(axis=1, keepdims=True))
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.component("embedder_")
         width = len(state.array("mean_", (None,)))
         rank = state.array("directions_", (width, None)).shape[1]
@@ -198,19 +204,17 @@ class Mauve(TextCritic[StateSequences], DeviceMixin):
         np.put_along_axis(counts, regions, 1.0, axis=1)
         return {"regions": counts}
 
-    def statistics(self) -> Sequence[Statistic]:
-        """1 − MAUVE, and the effective number of regions, which is low if a generator covers few of them."""
-        return (
-            Statistic.distance("mauve_gap", "regions", gap, "1 − MAUVE"),
-            Statistic.value(
-                "effective_regions",
-                "regions",
-                effective_number,
-                "effective number of kinds of text",
-                "narrower|wider in kinds of text",
-                scale="log",
-            ),
-        )
+    tested = (
+        Statistic.distance("mauve_gap", "regions", gap, "1 − MAUVE"),
+        Statistic.value(
+            "effective_regions",
+            "regions",
+            effective_number,
+            "effective number of kinds of text",
+            "narrower|wider in kinds of text",
+            scale="log",
+        ),
+    )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """The regions whose share differs most, each with a real document."""
@@ -218,8 +222,9 @@ class Mauve(TextCritic[StateSequences], DeviceMixin):
         # the regions of the first clustering, whose documents are a part of all counts
         p, q = (side[0, : len(self.exemplars_)] * self.clusterings for side in both)
         names = [self._region(i) for i in range(len(self.exemplars_))]
-        items = Shifts.of_shares("region, with its most central real document", names, (p, q))
-        return [items.table("regions", "Regions whose share differs most", SHOWN, self.notes()[0].text)]
+        title, item = "Regions whose share differs most", "region, with its most central real document"
+        note = self.notes()[0].text
+        return [shift_table("regions", title, item, names, (p, q), most=SHOWN, note=note)]
 
     def _region(self, i: int) -> str:
         """Number of a region, and the real document that stands for it."""
@@ -249,18 +254,6 @@ class Mauve(TextCritic[StateSequences], DeviceMixin):
                 f"c = {SCALE:g}; values under other settings are not comparable."
             )
         ]
-
-
-def _exemplars(real: Corpus, z: Floats, nearest: Ints, centres: Floats) -> list[list[str]]:
-    """Id and first words of the real document nearest to each centre; empty strings for a region without one."""
-    distance = ((z - centres[nearest]) ** 2).sum(axis=1)
-    central: dict[int, int] = {}  # the row of the nearest document of each region
-    for row in np.argsort(distance, kind="stable").tolist():
-        central.setdefault(int(nearest[row]), row)
-    return [
-        [real.ids[central[k]], _beginning(real[central[k]].text)] if k in central else ["", ""]
-        for k in range(len(centres))
-    ]
 
 
 def _beginning(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from scipy import sparse
 from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
-from momus.critic.shifts import Named, Shifts
+from momus.critic.shifts import Named, shift_table
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
@@ -69,7 +69,11 @@ def name_tokens(prose: Prose) -> Bools:
     A name is capitalised behind another word of its sentence somewhere in its document; it is then a name wherever that
     document has it with a capital. Headings show no names.
     """
-    spelled = np.array([_may_be_a_name(w) for w in prose.spelled], dtype=bool)[prose.codes]
+    may_be = (
+        len(w) > 1 and w[0].isupper() and w[1:].islower() and w.isalpha() and w.lower() not in NO_NAMES
+        for w in prose.spelled
+    )
+    spelled = np.fromiter(may_be, bool, len(prose.spelled))[prose.codes]
     behind = np.zeros(len(spelled), dtype=bool)
     # the first word of a sentence has a capital whatever it is
     behind[1:] = prose.alphabetic[:-1] & (prose.sentences[1:] == prose.sentences[:-1])
@@ -77,12 +81,6 @@ def name_tokens(prose: Prose) -> Bools:
     # (document, word) pairs that were seen, looked up for all tokens
     keys = owners_of(prose.offsets) * len(prose.words) + prose.ids
     return spelled & np.isin(keys, np.unique(keys[seen]))
-
-
-def _may_be_a_name(word: str) -> bool:
-    return (
-        len(word) > 1 and word[0].isupper() and word[1:].islower() and word.isalpha() and word.lower() not in NO_NAMES
-    )
 
 
 def _in_headings(prose: Prose) -> Bools:
@@ -163,9 +161,8 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
         self.rate_ = float((documents.sum() + 0.5) / (int(counts.array("totals")[0]) + 1.0))  # names per word
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         names = state.texts("names_")
         state.array("documents_", (len(names),), kind="i", low=1)
         discount = state.number("discount_", 0.0, 1.0)
@@ -209,25 +206,23 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
             "named": np.column_stack([number > 0, np.ones(len(latents))]),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Largest difference in the share of documents of one name; names per 1,000 words; names that real text has."""
-        return (
-            Statistic.distance(
-                "recurring_names",
-                "names",
-                largest_gap,
-                "largest gap of a name (Cohen’s h of shares of documents)",
-                uneven="itself",
-                item="documents name",
-            ),
-            Statistic.relative(
-                "name_rate", "rate", "different names", "poorer|richer in names", unit="per 1,000 words", needs="a name"
-            ),
-            Statistic.share(
-                "known_share", "known", "names that the fitted text has", "newer|plainer in its names", needs="a name"
-            ),
-            Statistic.having("named_share", "named", "a name"),
-        )
+    tested = (
+        Statistic.distance(
+            "recurring_names",
+            "names",
+            largest_gap,
+            "largest gap of a name (Cohen’s h of shares of documents)",
+            uneven="itself",
+            item="documents name",
+        ),
+        Statistic.relative(
+            "name_rate", "rate", "different names", "poorer|richer in names", unit="per 1,000 words", needs="a name"
+        ),
+        Statistic.share(
+            "known_share", "known", "names that the fitted text has", "newer|plainer in its names", needs="a name"
+        ),
+        Statistic.having("named_share", "named", "a name"),
+    )
 
     def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
         """Which names documents have."""
@@ -242,15 +237,15 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Names by how much their share of documents differs, and how often two documents share a name."""
-        texts, p, q = counts_of(real, generated, "names", str)
+        texts, p, q = counts_of(real, generated, "names")
         a, b = p[1:] / p[0], q[1:] / q[0]
         which = np.maximum(p[1:], q[1:]) >= LEAST
         named = Named("names", "recurring_names", which, np.abs(share_gaps(p, q)), 5)
         # pairs of documents that share a name, per pair of documents
         pairs = [percent((x[1:] * (x[1:] - 1)).sum() / max(x[0] * (x[0] - 1), 1)) for x in (p, q)]
         note = f"A hundred pairs of documents share {pairs[0]:g} names in real text, {pairs[1]:g} in generated text."
-        items = Shifts.of_shares("name", texts, (a, b), "% of documents", named=named)
-        return [items.table("names", "Names that differ most", SHOWN, note)]
+        of: dict[str, Any] = {"named": named, "most": SHOWN, "note": note}
+        return [shift_table("names", "Names that differ most", "name", texts, (a, b), "% of documents", **of)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the names, with the share of real documents that have each."""
@@ -262,8 +257,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
         for i in np.flatnonzero(mask).tolist():
             seen = known.get(words[i].capitalize(), 0)
             marks[i] = Mark("name" if seen else "new name", f"in {seen:,} documents of the fitted text" if seen else "")
-        value = -float(self.log_prior(self.project(document)).values[0])
-        return mark_passage(document, words, marks, value=value, unit="nats")
+        return mark_passage(self, document, self.project(document), words, marks)
 
 
 def fit_pitman_yor(counts: NDArray[np.integer]) -> tuple[float, float]:

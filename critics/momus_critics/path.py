@@ -12,14 +12,14 @@ from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, direction
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.estimator import Estimator, parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Step
+from momus.evidence import Axis, Evidence, MarkedDocument, Step
 from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of, places_of
 from momus.numeric.rounding import without_rounding
 from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import clipped
-from momus_critics.evidence import curves, highest
+from momus_critics.evidence import curves, highest, marked
 from momus_critics.fits.known import KNOWN_WORDS
 from momus_critics.passages.pieces import centred
 from momus_critics.passages.tfidf import make_embedder
@@ -136,9 +136,8 @@ class Path(ProseCritic[Paths], DeviceMixin):
         self.correlations_ = np.clip(ratio, -LARGEST, LARGEST)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.component("embedder_")
         state.texts("common_")
         axes = state.array("axes_", (None, None))
@@ -159,7 +158,11 @@ class Path(ProseCritic[Paths], DeviceMixin):
         texts, offsets = _sentences(prose)
         points = centred(self._embed(texts) if texts else np.zeros((0, len(self.axes_))), offsets)
         taken_up = _taken_up(prose, prose.alphabetic & ~prose.is_any(frozenset(self.common_)))
-        known = _known(prose, frozenset(self.embedder_.vocabulary_)) if self.embedder == "lsa" else None
+        known: Floats | None = None
+        if self.embedder == "lsa":
+            owners, seen = owners_of(prose.offsets), prose.is_any(frozenset(self.embedder_.vocabulary_))
+            sides = (seen & prose.alphabetic, prose.alphabetic)
+            known = np.column_stack([np.bincount(owners, x, len(prose)) for x in sides]).astype(np.float64)
         return Paths(points @ self.axes_, offsets, tuple(texts), taken_up, known)
 
     def log_prior(self, latents: Paths) -> LogPrior:
@@ -244,16 +247,10 @@ class Path(ProseCritic[Paths], DeviceMixin):
             known = np.flatnonzero(text.arrays["variances"] > 0)
             return known.astype(np.float64) + 1.0, text.arrays["products"][known] / text.arrays["variances"][known]
 
-        return [
-            Chart(
-                "path-correlation",
-                "How alike sentences are, by their distance",
-                Axis("distance in sentences"),
-                Axis("correlation around the document's centre"),
-                curves(real, generated, points),
-                note="Sentences in random order have a correlation of 0 at every distance.",
-            )
-        ]
+        axes = Axis("distance in sentences"), Axis("correlation around the document's centre")
+        title = "How alike sentences are, by their distance"
+        note = "Sentences in random order have a correlation of 0 at every distance."
+        return [curves((real, generated), points, "path-correlation", title, axes, note)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the sentences, with the tenth marked that the one before makes least likely."""
@@ -264,8 +261,7 @@ class Path(ProseCritic[Paths], DeviceMixin):
             Step(jump.get(i, ""), clipped(text, SHOWN), float(values[i]), i in jump, note if i in jump else "")
             for i, text in enumerate(z.texts)
         ]
-        value = float(values.sum()) / max(len(values), 1)
-        return MarkedDocument(document.name, document.ids[0], value, "nats per sentence", steps)
+        return marked(self, document, z, steps, "nats per sentence")
 
 
 def _sentences(prose: Prose) -> tuple[list[str], Ints]:
@@ -289,13 +285,6 @@ def _taken_up(prose: Prose, counted: Bools) -> Floats:
     documents = second // max(len(prose.words), 1)
     shared = np.bincount(documents[np.isin(second, keys[counted & ~late])], minlength=n)
     return np.column_stack([shared, np.bincount(documents, minlength=n)]).astype(np.float64)
-
-
-def _known(prose: Prose, vocabulary: frozenset[str]) -> Floats:
-    """How many words of each document are of a vocabulary, and their number: (n, 2)."""
-    owners, n = owners_of(prose.offsets), len(prose)
-    known = np.fromiter((w in vocabulary for w in prose.words), bool, len(prose.words))[prose.ids]
-    return np.column_stack([np.bincount(owners, x, n) for x in (known & prose.alphabetic, prose.alphabetic)])
 
 
 def _neighbours(points: Floats, offsets: Ints, lag: int = 1) -> tuple[Floats, Floats]:

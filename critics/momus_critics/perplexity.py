@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
@@ -15,7 +15,7 @@ from momus.critic.hooks import DeviceMixin
 from momus.critic.latents import Arrays
 from momus.critic.statistic import kolmogorov_smirnov
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument
+from momus.evidence import Axis, Evidence, MarkedDocument
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
@@ -94,9 +94,8 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
             self.opened_ = self._scorer().name
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         if self.scorer != "ngram":
             state.text("opened_")
             return
@@ -138,10 +137,9 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
         counts = np.bincount(cells, minlength=len(latents) * BINS).reshape(-1, BINS)
         return {"surprisal": counts.astype(np.float64)}
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Kolmogorov–Smirnov distance between the distributions of surprisal."""
-        label = "Kolmogorov–Smirnov distance of surprisal"
-        return (Statistic.distance("surprisal_ks", "surprisal", kolmogorov_smirnov, label),)
+    tested = (
+        Statistic.distance("surprisal_ks", "surprisal", kolmogorov_smirnov, "Kolmogorov–Smirnov distance of surprisal"),
+    )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Distributions of surprisal."""
@@ -150,34 +148,23 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
             counts = text.arrays["surprisal"]
             return np.arange(BINS, dtype=np.float64) * WIDTH, counts / max(counts.sum(), 1)
 
-        series = curves(real, generated, points, "steps")
-        x, y = Axis("surprisal of a token, nats"), Axis("share of tokens")
+        axes = Axis("surprisal of a token, nats"), Axis("share of tokens")
         note = f"Bins of {WIDTH} nats; the last holds everything beyond {(BINS - 1) * WIDTH} nats."
-        return [Chart("surprisal", "Surprisal of tokens", x, y, series, note=note)]
+        return [curves((real, generated), points, "surprisal", "Surprisal of tokens", axes, note, "steps")]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the words of a document with their surprisal, the least predictable marked (n-gram models only)."""
-        scorer = self._scorer()
-        if not isinstance(scorer, NGramText):
+        if self.scorer != "ngram":
             return None
-        surprisal = -scorer.score(scorer.encode_corpus(document)).log_probabilities
+        z = self.project(document)
+        surprisal = -z.scores.log_probabilities
         words = words_of(document, self.tokenizer)
         # the last token is the end of the document, which has no text
         marks = {i: Mark(words[i], f"1 in {np.exp(surprisal[i]):,.0f}") for i in highest(surprisal) if i < len(words)}
-        value = float(surprisal.sum() / len(surprisal))
         note = (
             "Marked: the tenth of the words with the highest surprisal, and how rare each is after the words before it."
         )
-        return mark_passage(
-            document,
-            words,
-            marks,
-            value=value,
-            unit="nats per word",
-            values=surprisal,
-            note=note,
-            reads=self.tokenizer.reads,
-        )
+        return mark_passage(self, document, z, words, marks, unit="nats per word", values=surprisal, note=note)
 
     def notes(self) -> list[Note]:
         """The language model."""

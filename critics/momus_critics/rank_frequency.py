@@ -1,12 +1,18 @@
-"""Rank and frequency: whether word frequency in generated text follows the Zipf's law of real text."""
+"""Rank and frequency: whether word frequency in generated text follows the Zipf's law of real text.
+
+Pooled counts are float arrays (B, V), one row per resample; each row is ranked by its own counts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Annotated, Self
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Annotated, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import zeta
 
 from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TokenStates
@@ -14,12 +20,161 @@ from momus.critic.fitted import Fitted
 from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
 from momus.numeric.ragged import float_sums, offsets_of, places_of
-from momus.numeric.types import Ints
+from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
-from momus.text.tokens import TokenTable
 from momus_critics.evidence import Mark, highest, log_spaced, mark_passage, rounded, words_of
-from momus_critics.fits import zipf
+
+BOUNDS = (1.0001, 20.0)
+TRUNCATED_BOUNDS = (0.0, 20.0)
+KEPT: deque[tuple[Floats, int | str, Any]] = deque(maxlen=12)
+"""Ranked rows, and what was computed of them last: their shares up to a rank, their exponents, the same as integers."""
+KEPT_CELLS = 1 << 18
+"""Largest table that is kept: 2 MB."""
+
+
+def log_normalizer(exponent: float, types: int | None = None) -> float:
+    """log ζ(s), or the log of the sum of k^(−s) over ranks 1 … types.
+
+    >>> round(log_normalizer(2.0), 4), round(log_normalizer(1.0, 3), 4)
+    (0.4977, 0.6061)
+    """
+    if types is None:
+        return float(np.log(zeta(exponent)))
+    return float(np.log(np.exp(-exponent * np.log(np.arange(1, types + 1))).sum()))
+
+
+def fit_exponent(counts: NDArray[np.generic], truncated: bool = False) -> float:
+    """Maximum-likelihood exponent of the zeta distribution for word counts in any order.
+
+    >>> round(fit_exponent(np.array([60, 20, 9, 5, 3])), 3)
+    2.312
+    """
+    from scipy.optimize import minimize_scalar
+
+    ordered = np.sort(np.asarray(counts, dtype=np.float64))[::-1]
+    ordered = ordered[ordered > 0]
+    mean_log = float(ordered @ np.log(np.arange(1, len(ordered) + 1)) / ordered.sum())
+    types = len(ordered) if truncated else None
+    optimum = minimize_scalar(
+        lambda s: s * mean_log + log_normalizer(s, types),
+        bounds=TRUNCATED_BOUNDS if truncated else BOUNDS,
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    return float(optimum.x)
+
+
+@lru_cache(maxsize=1)
+def _mean_log_table() -> tuple[Floats, Floats]:
+    """Exponents, and the mean log rank −ζ'(s)/ζ(s) that each implies, for interpolation."""
+    exponents = 1.0 + np.geomspace(1e-4, 19.0, 20_000)
+    step = 1e-6 * (exponents - 1.0)
+    # SciPy has no derivative of ζ; steps shrink towards the pole at 1
+    slope = (np.log(zeta(exponents + step)) - np.log(zeta(exponents - step))) / (2 * step)
+    return exponents, -slope
+
+
+@lru_cache(maxsize=8)
+def _log_ranks(n: int) -> Floats:
+    """Logarithms of ranks 1 … n."""
+    logs: Floats = np.log(np.arange(1, n + 1))
+    logs.flags.writeable = False
+    return logs
+
+
+def ranked(pooled: Floats) -> Floats:
+    """Sort each row in descending order; the functions below take ranked rows.
+
+    >>> ranked(np.array([[2.0, 70_000.0, 3.0]])).tolist()
+    [[70000.0, 3.0, 2.0]]
+    """
+    with np.errstate(invalid="ignore"):
+        whole = pooled.astype(np.int32)
+    if not np.array_equal(whole, pooled):  # fractions
+        return np.sort(pooled, axis=1)[:, ::-1]
+    # integers are sorted several times as fast as floats
+    whole = np.sort(whole, axis=1)[:, ::-1]
+    # a view of ascending floats, as the sort of fractions gives: sums then round alike
+    ordered = whole[:, ::-1].astype(np.float64)[:, ::-1]
+    if ordered.sum(axis=1).max() < 1 << 31:
+        _once(ordered, "integers", lambda: whole)
+    return ordered
+
+
+def _once(ordered: Floats, what: int | str, compute: Callable[[], Any]) -> Any:
+    """A number or table of ranked rows, from `KEPT` if it is there."""
+    for rows, key, kept in tuple(KEPT):
+        if rows is ordered and key == what:
+            return kept
+    value = compute()
+    if ordered.size <= KEPT_CELLS:
+        KEPT.append((ordered, what, value))
+    return value
+
+
+def exponents(ordered: Floats) -> Floats:
+    """Maximum-likelihood exponent of each row; NaN for a single word, which any exponent above 1 fits."""
+
+    def fitted() -> Floats:
+        mean_log = ordered @ _log_ranks(ordered.shape[1]) / ordered.sum(axis=1)  # the sufficient statistic, (B,)
+        grid, implied = _mean_log_table()
+        return np.where(mean_log > 0, np.interp(mean_log, implied[::-1], grid[::-1]), np.nan)
+
+    return np.asarray(_once(ordered, "exponents", fitted))
+
+
+def shares_up_to(ordered: Floats, ranks: int) -> Floats:
+    """Empirical cumulative distribution over the first ranks (over all if ``ranks`` is 0)."""
+
+    def cumulated() -> Floats:
+        # sums of integers are exact, and ten times as fast as those of floats
+        whole = _once(ordered, "integers", lambda: ordered)
+        head = whole[:, :ranks] if ranks else whole
+        return np.asarray(np.cumsum(head, axis=1, dtype=whole.dtype) / ordered.sum(axis=1, keepdims=True))
+
+    return np.asarray(_once(ordered, ranks, cumulated))
+
+
+def ks_ranked(real: Floats, generated: Floats, ranks: int = 10_000) -> Floats:
+    """D_p: the largest gap between two empirical rank distributions, each ranked by its own counts.
+
+    >>> ks_ranked(np.array([[3.0, 1.0]]), np.array([[2.0, 2.0]]))
+    array([0.25])
+    """
+    gap: Floats = np.abs(shares_up_to(real, ranks) - shares_up_to(generated, ranks)).max(axis=1)
+    return gap
+
+
+def law_shares(exponents_: Floats, n: int) -> Floats:
+    """Cumulative distribution of laws at ranks 1 … n, (B, n)."""
+    log_mass = -exponents_[:, None] * _log_ranks(n)
+    return np.asarray(np.cumsum(np.exp(log_mass - np.log(zeta(exponents_))[:, None]), axis=1))
+
+
+def ks_given_law(ordered: Floats, exponent: float, ranks: int = 10_000) -> Floats:
+    """D_p̂: the largest gap between each row's rank distribution and one law, over the first ranks.
+
+    Beyond a row's number of types its distribution is 1 and the gap only shrinks.
+    """
+    shares = shares_up_to(ordered, ranks)
+    gap: Floats = np.abs(shares - _law(exponent, shares.shape[1])).max(axis=1)
+    return gap
+
+
+@lru_cache(maxsize=4)
+def _law(exponent: float, n: int) -> Floats:
+    """`law_shares` of one law, (1, n)."""
+    return law_shares(np.array([exponent]), n)
+
+
+def ks_own_law(ordered: Floats, ranks: int = 10_000) -> Floats:
+    """D_pθ: the largest gap between each row's rank distribution and the law fitted on that row."""
+    shares = shares_up_to(ordered, ranks)
+    law = law_shares(exponents(ordered), shares.shape[1])
+    gap: Floats = np.abs(shares - law).max(axis=1)
+    return gap
+
 
 POINTS = 120
 """Points of the curves of frequency by rank."""
@@ -69,25 +224,34 @@ class RankFrequency(CountingCritic[TokenStates]):
     def fit_from(self, counts: Counts) -> Self:
         """Rank words by their counts, and fit the exponent."""
         self.vocabulary_, numbers = counts.ranked("words")
-        self.exponent_ = zipf.fit_exponent(numbers)
+        self.exponent_ = fit_exponent(numbers)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.texts("vocabulary_", least=1)
         state.number("exponent_", above=1.0)
 
     def project(self, batch: Corpus) -> TokenStates:
         """Look up the ranks of words in the real text, from 1."""
         table = batch.tokens(self.tokenizer)
-        ranks = table.codes(self.vocabulary_).astype(np.int64) + 1  # (N,); 0 for new words, which are ranked below
-        _rank_new_words(ranks, table, len(self.vocabulary_))
+        ranks = table.codes(self.vocabulary_).astype(np.int64) + 1  # (N,); 0 for new words
+        # the j-th new type of each document, by first appearance, gets the j-th rank after the last known one
+        new = np.flatnonzero(ranks == 0)
+        key = table.documents[new] * len(table.vocabulary) + table.ids[new]
+        # `first`, `rank` have one entry per (document, new type); `inverse` takes each new token to its entry
+        _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+        by_appearance = np.argsort(first, kind="stable")
+        # by first appearance, entries are in the order of documents: number them within each document
+        per_document = np.bincount(table.documents[new][first])
+        rank = np.empty(len(first), dtype=np.int64)
+        rank[by_appearance] = len(self.vocabulary_) + 1 + places_of(offsets_of(per_document))
+        ranks[new] = rank[inverse]
         return TokenStates(ranks, table.offsets, words=table.ids, vocabulary=table.vocabulary)
 
     def log_prior(self, latents: TokenStates) -> LogPrior:
         """−s log k − log ζ(s), summed over the tokens of each document."""
-        values = -self.exponent_ * np.log(latents.states) - zipf.log_normalizer(self.exponent_)
+        values = -self.exponent_ * np.log(latents.states) - log_normalizer(self.exponent_)
         return LogPrior(float_sums(values, latents.offsets), latents.lengths)
 
     def sufficient_statistics(self, latents: TokenStates) -> Mapping[str, Rows]:
@@ -96,29 +260,29 @@ class RankFrequency(CountingCritic[TokenStates]):
 
     def statistics(self) -> Sequence[Statistic]:
         """Three KS distances, and the exponent of each text."""
-        own_law = partial(zipf.ks_own_law, ranks=self.ranks)
-        real_law = partial(zipf.ks_given_law, exponent=self.exponent_, ranks=self.ranks)
-        distance = partial(zipf.ks_ranked, ranks=self.ranks)
-        ranked = partial(Statistic.value, rows="words", prepare=zipf.ranked)
+        own_law = partial(ks_own_law, ranks=self.ranks)
+        real_law = partial(ks_given_law, exponent=self.exponent_, ranks=self.ranks)
+        distance = partial(ks_ranked, ranks=self.ranks)
+        of_ranks = partial(Statistic.value, rows="words", prepare=ranked)
         return (
-            Statistic.distance("ks", "words", distance, "Kolmogorov–Smirnov distance of ranks", prepare=zipf.ranked),
-            ranked(
+            Statistic.distance("ks", "words", distance, "Kolmogorov–Smirnov distance of ranks", prepare=ranked),
+            of_ranks(
                 "ks_real_law",
                 function=real_law,
                 label="KS distance to the fitted law",
                 direction=("closer to the fitted law", "further from the fitted law"),
                 decides=False,
             ),
-            ranked(
+            of_ranks(
                 "ks_own_law",
                 function=own_law,
                 label="KS distance to the text's own law",
                 direction=("closer to Zipf's law", "further from Zipf's law"),
                 decides=False,
             ),
-            ranked(
+            of_ranks(
                 "exponent",
-                function=zipf.exponents,
+                function=exponents,
                 label="Zipf exponent",
                 direction=("less dominated by common words", "more dominated by common words"),
                 needs="two different words",
@@ -133,7 +297,7 @@ class RankFrequency(CountingCritic[TokenStates]):
             picked = log_spaced(len(counts), POINTS)
             series.append(Series(role, picked.tolist(), rounded(counts[picked - 1] / counts.sum()), role))
         ranks = log_spaced(len(self.vocabulary_), POINTS)
-        law = np.exp(-self.exponent_ * np.log(ranks) - zipf.log_normalizer(self.exponent_))
+        law = np.exp(-self.exponent_ * np.log(ranks) - log_normalizer(self.exponent_))
         series.append(Series(f"law of real text, s = {self.exponent_:.3f}", ranks.tolist(), rounded(law), "fitted"))
         x, y = Axis("rank", "log"), Axis("relative frequency", "log")
         note = "Each text is ranked by its own frequencies."
@@ -145,35 +309,9 @@ class RankFrequency(CountingCritic[TokenStates]):
         known = len(self.vocabulary_)
         new = f"not among the {known:,} words of the fitted text"
         marks = {
-            i: Mark(_rank_name(int(z.states[i]), known), "" if z.states[i] <= known else new)
+            i: Mark(f"rank {z.states[i]:,}") if z.states[i] <= known else Mark("new word", new)
             for i in highest(z.states.astype(np.float64))
         }
-        prior = self.log_prior(z)
-        value = -float(prior.values[0]) / int(prior.steps[0])
         note = f"Marked: its rarest tenth of words. Of {known:,} words of the fitted text, the commonest has rank 1."
         words = words_of(document, self.tokenizer)
-        return mark_passage(
-            document, words, marks, value=value, unit="nats per word", note=note, reads=self.tokenizer.reads
-        )
-
-
-def _rank_name(rank: int, known: int) -> str:
-    """What is said of a rank: its number, or that the word is new."""
-    return f"rank {rank:,}" if rank <= known else "new word"
-
-
-def _rank_new_words(ranks: Ints, table: TokenTable, known: int) -> None:
-    """Give the j-th new type of each document, by first appearance, the rank ``known + j``; in place."""
-    new = np.flatnonzero(ranks == 0)
-    if not len(new):
-        return
-    document = table.documents[new]
-    key = document * len(table.vocabulary) + table.ids[new]
-    # `first`, `rank` have one entry per (document, new type); `inverse` takes each new token to its entry
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    by_appearance = np.argsort(first, kind="stable")
-    # by first appearance, entries are in the order of documents: number them within each document
-    per_document = np.bincount(document[first[by_appearance]])
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[by_appearance] = known + 1 + places_of(offsets_of(per_document))
-    ranks[new] = rank[inverse]
+        return mark_passage(self, document, z, words, marks, unit="nats per word", note=note)

@@ -10,7 +10,7 @@ likelihood.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -157,9 +157,8 @@ class LengthProcess(Estimator):
         self.shape_ = float(np.exp(optimum.x[-1]))
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.number("centre_", -1e3, 1e3)
         state.array("coefficients_", (COEFFICIENTS,), low=-50.0, high=50.0)
         state.number("shape_", 1e-6, 1e6)
@@ -241,9 +240,9 @@ class Rhythm(ProseCritic[SentenceLengths]):
         self.process_ = self.new_process().fit(z)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        Fitted(self).component("process_", LengthProcess)
+        state.component("process_", LengthProcess)
 
     def project(self, batch: Corpus) -> SentenceLengths:
         """Count the words of each sentence."""
@@ -269,37 +268,35 @@ class Rhythm(ProseCritic[SentenceLengths]):
             "paragraphs": np.column_stack([sentences, paragraphs]),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Spread within documents, correlation of neighbours, and mean lengths."""
-        return (
-            Statistic.value(
-                "spread",
-                "squares",
-                spread,
-                "spread of sentence lengths in a document",
-                "more uniform|more varied in rhythm",
-                scale="log",
-                unit="log words",
-                needs=UNEQUAL,
-            ),
-            Statistic.ratio(
-                "neighbour_correlation",
-                "neighbours",
-                "correlation of neighbouring sentence lengths",
-                ("more changeable between sentences", "steadier between sentences"),
-                needs=UNEQUAL,
-            ),
-            Statistic.relative(
-                "sentence_length", "words", "mean length of sentences", "shorter|longer in its sentences", unit="words"
-            ),
-            Statistic.relative(
-                "paragraph_length",
-                "paragraphs",
-                "mean length of paragraphs",
-                "shorter|longer in its paragraphs",
-                unit="sentences",
-            ),
-        )
+    tested = (
+        Statistic.value(
+            "spread",
+            "squares",
+            spread,
+            "spread of sentence lengths in a document",
+            "more uniform|more varied in rhythm",
+            scale="log",
+            unit="log words",
+            needs=UNEQUAL,
+        ),
+        Statistic.ratio(
+            "neighbour_correlation",
+            "neighbours",
+            "correlation of neighbouring sentence lengths",
+            ("more changeable between sentences", "steadier between sentences"),
+            needs=UNEQUAL,
+        ),
+        Statistic.relative(
+            "sentence_length", "words", "mean length of sentences", "shorter|longer in its sentences", unit="words"
+        ),
+        Statistic.relative(
+            "paragraph_length",
+            "paragraphs",
+            "mean length of paragraphs",
+            "shorter|longer in its paragraphs",
+            unit="sentences",
+        ),
+    )
 
     def summarize(self, latents: SentenceLengths) -> Pooled:
         """Sentence lengths."""
@@ -308,9 +305,8 @@ class Rhythm(ProseCritic[SentenceLengths]):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Distribution of sentence lengths."""
-        x, tables = Axis("words per sentence", "log"), [t.counts["words"] for t in (real, generated)]
-        title = "Cumulative distribution of sentence length"
-        return [distributions("sentence-lengths", title, x, "share of sentences", tables)]
+        x, title = Axis("words per sentence", "log"), "Cumulative distribution of sentence length"
+        return [distributions((real, generated), "words", "sentence-lengths", title, x, "share of sentences")]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the tenth of the sentences whose lengths are least likely."""
@@ -329,6 +325,5 @@ class Rhythm(ProseCritic[SentenceLengths]):
             if i in odd:
                 mark = Mark(f"{int(z.words[i])} words", f"{means[i]:.0f} expected here")
                 marks |= dict.fromkeys(tokens.tolist(), mark)
-        total, mean_length = float(group_sums(nats, z.offsets)[0]), float(z.words.mean())
-        note = f"{len(z.words):,} sentences of {mean_length:.1f} words on average. Marked: least likely lengths."
-        return mark_passage(document, words, marks, value=total, unit="nats", values=values, note=note)
+        note = f"{len(z.words):,} sentences of {z.words.mean():.1f} words on average. Marked: least likely lengths."
+        return mark_passage(self, document, z, words, marks, values=values, note=note)

@@ -102,9 +102,8 @@ class TokenShare(CountingCritic[TokenCounts]):
         self.alpha_, self.beta_ = fit_beta_binomial(pairs // PACK, pairs % PACK)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.number("alpha_", above=0.0)
         state.number("beta_", above=0.0)
 
@@ -141,9 +140,9 @@ class TokenShare(CountingCritic[TokenCounts]):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Cumulative distributions."""
-        x, tables = Axis(f"{self.kind}, % of tokens"), [t.counts["shares"] for t in (real, generated)]
-        title = f"Share of tokens that are {self.kind}"
-        return [distributions(f"{self.name}-distribution", title, x, "share of documents", tables, 100)]
+        x, title = Axis(f"{self.kind}, % of tokens"), f"Share of tokens that are {self.kind}"
+        name = f"{self.name}-distribution"
+        return [distributions((real, generated), "shares", name, title, x, "share of documents", 100)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the tokens of the kind."""
@@ -152,7 +151,6 @@ class TokenShare(CountingCritic[TokenCounts]):
     def _marked(self, document: Corpus, is_hit: Callable[[Sequence[str]], Bools]) -> MarkedDocument:
         words = words_of(document, self.tokenizer)
         hits = np.flatnonzero(is_hit(words)).tolist()
-        prior = self.log_prior(self.project(document))
         share = len(hits) / max(len(words), 1)
         usual = self.alpha_ / (self.alpha_ + self.beta_)
         tokens = counted(len(words), "token")
@@ -161,16 +159,7 @@ class TokenShare(CountingCritic[TokenCounts]):
             f"{percentage(usual, 1)}."
         )
         marks = {i: Mark(self.one) for i in hits}
-        return mark_passage(
-            document,
-            words,
-            marks,
-            value=-float(prior.values[0]),
-            unit="nats",
-            shown=SHOWN,
-            note=note,
-            reads=self.tokenizer.reads,
-        )
+        return mark_passage(self, document, self.project(document), words, marks, shown=SHOWN, note=note)
 
 
 @parametrized
@@ -226,9 +215,9 @@ class StopwordShare(TokenShare):
         }
         return super().fit_from(counts)
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state()
+        super().check_state(state)
         lists = vars(self).get("lists_", {})  # critics saved before there were such lists have none
         good = isinstance(lists, dict) and all(
             isinstance(entry, dict)
@@ -237,12 +226,12 @@ class StopwordShare(TokenShare):
             and all(isinstance(word, str) for word in entry["words"])
             for entry in lists.values()
         )
-        Fitted(self).require(good, "lists_", "lists of words by language")
+        state.require(good, "lists_", "lists of words by language")
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without tokens, and those in a language without a list."""
-        lacking = {code: f"no stopwords of language {code!r}" for code in self._unlisted(batch)}
         codes = self._languages(batch)
+        lacking = {code: f"no stopwords of language {code!r}" for code in self._without_list(set(codes))}
         return [r or lacking.get(code) for r, code in zip(super().unscored(batch), codes, strict=True)]
 
     def notes(self) -> Sequence[Note | str]:
@@ -262,15 +251,12 @@ class StopwordShare(TokenShare):
         return self._hits(vocabulary, self.language or "en")
 
     def _hits(self, vocabulary: Sequence[str], language: str) -> Bools:
-        known = self._list(language)
+        # the stopwords of a language: those given, those kept by `fit`, or those of this machine
+        known = None if self.stopwords is None else frozenset(self.stopwords)
+        if known is None:
+            kept = vars(self).get("lists_", {}).get(language)
+            known = stopwords(language, self.lists) if kept is None else frozenset(kept["words"])
         return np.fromiter((w.lower().replace("’", "'") in known for w in vocabulary), bool, len(vocabulary))
-
-    def _list(self, language: str) -> frozenset[str]:
-        """The stopwords of a language: those given, those kept by `fit`, or those of this machine."""
-        if self.stopwords is not None:
-            return frozenset(self.stopwords)
-        kept = vars(self).get("lists_", {}).get(language)
-        return stopwords(language, self.lists) if kept is None else frozenset(kept["words"])
 
     def _languages(self, corpus: Corpus) -> list[str]:
         """The language whose list each document is read with."""
@@ -278,12 +264,8 @@ class StopwordShare(TokenShare):
             return [self.language or "en"] * len(corpus)
         return [code or "en" for code in corpus.languages]
 
-    def _unlisted(self, corpus: Corpus) -> set[str]:
-        """Languages of single documents that have no list; that of the parameter is an error in `fit`."""
-        return self._without_list(set(self._languages(corpus)))
-
     def _without_list(self, languages: set[str]) -> set[str]:
-        """Those of these languages that have no list and are no parameter."""
+        """Languages of single documents that have no list; that of the parameter is an error in `fit`."""
         if self.language is not None or self.stopwords is not None:
             return set()
         kept = vars(self).get("lists_", {})
@@ -291,7 +273,7 @@ class StopwordShare(TokenShare):
 
     def _count(self, corpus: Corpus) -> TokenCounts:
         languages = np.asarray(self._languages(corpus), dtype=object)
-        unlisted = self._unlisted(corpus)
+        unlisted = self._without_list(set(languages))
         table = corpus.tokens(self.tokenizer)
         hits = np.zeros(len(corpus), dtype=np.int64)
         for code in sorted(set(languages) - unlisted):

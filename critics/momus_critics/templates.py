@@ -8,32 +8,20 @@ from typing import Annotated, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from momus.critic import (
-    Counted,
-    Counts,
-    LogPrior,
-    MergeableMixin,
-    Pooled,
-    Reporting,
-    Rows,
-    StateSequences,
-    Statistic,
-    directions,
-    resource,
-)
+from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
+from momus.critic.latents import StateSequences
 from momus.critic.statistic import total_variation
-from momus.critic.tools import make_adapter
-from momus.errors import UsageError
+from momus.critic.tools import make_adapter, resource
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of
-from momus.numeric.types import Bools, Floats, Ints
+from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus_critics.evidence import Mark, highest, mark_passage
-from momus_critics.prose.examples import FEWEST, Exampled, Usage, counts_of, first_of_each, largest_share_gap, ranks
+from momus_critics.prose.examples import Exampled, first_of_each, largest_share_gap, ranks, usage_tables
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import Prose, ProseCritic
 
@@ -152,9 +140,8 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         self.openings_ = np.sort(codes[np.lexsort((codes, -numbers))[:COMMON]])
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.component("process_", DenseNGrams)
         state.ascending("openings_", kind="i")
 
@@ -166,7 +153,8 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         offsets = kept_offsets(keep, prose.offsets)
         codes, sentences = prose.codes[keep], prose.sentences[keep]
         words = [prose.spelled[c] for c in codes.tolist()]
-        tagger, number = resource(_tagger, self.tagger, self.model), {t: i for i, t in enumerate(TAGS)}
+        tagger = resource(make_adapter, "tagger", self.tagger, {"model": self.model}, kind=Tagger)
+        number = {t: i for i, t in enumerate(TAGS)}
         states: list[int] = []
         other = number["X"]
         with stage(f"tagging {batch.name}", len(batch)) as advance:
@@ -214,46 +202,47 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
             "verbs": np.column_stack([np.asarray(verbs, dtype=np.float64), latents.lengths]),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Total variation of openings, the largest gap of one, the share of common ones, and the share of verbs."""
-        return (
-            Statistic.distance("openings", "openings", total_variation, "total variation of openings"),
-            Statistic.distance(
-                "largest_gap",
-                "openings",
-                largest_share_gap,
-                "largest gap of an opening (Cohen’s h of shares of sentences)",
-                uneven="itself",
-            ),
-            Statistic.share(
-                "common_share",
-                "common",
-                f"share of the {COMMON} commonest openings",
-                "poorer|richer in common openings",
-                needs=f"a sentence of {OPENING} words",
-            ),
-            Statistic.share("verb_share", "verbs", "share of verbs", "poorer|richer in verbs"),
-        )
+    tested = (
+        Statistic.distance("openings", "openings", total_variation, "total variation of openings"),
+        Statistic.distance(
+            "largest_gap",
+            "openings",
+            largest_share_gap,
+            "largest gap of an opening (Cohen’s h of shares of sentences)",
+            uneven="itself",
+        ),
+        Statistic.share(
+            "common_share",
+            "common",
+            f"share of the {COMMON} commonest openings",
+            "poorer|richer in common openings",
+            needs=f"a sentence of {OPENING} words",
+        ),
+        Statistic.share("verb_share", "verbs", "share of verbs", "poorer|richer in verbs"),
+    )
 
     def summarize(self, latents: Tagged) -> Exampled:
         """Numbers of templates, and of openings of sentences, with a line of each, whichever it is."""
         states, starts = np.asarray(latents.states, dtype=np.int64), latents.sentences
         sentence = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         counts: dict[str, dict[str | float, float]] = {}
-        examples: dict[str, list[tuple[float, str]]] = {}
+        examples: list[tuple[str, float, str]] = []
         first = np.zeros(len(states), dtype=bool)
         first[starts[:-1]] = True
         for kind, length, at in (("templates", LENGTH, np.ones(len(states), dtype=bool)), ("openings", OPENING, first)):
-            begin = _begins(sentence, at, length)
+            # tokens at which so many tokens of one sentence begin
+            count = max(len(sentence) - length + 1, 0)
+            begin = np.flatnonzero(at[:count] & (sentence[:count] == sentence[length - 1 : length - 1 + count]))
             codes = np.zeros(len(begin), dtype=np.int64)
             for k in range(length):
                 codes = codes * BASE + states[begin + k] + 1
             distinct, where, number = np.unique(codes, return_inverse=True, return_counts=True)
-            counts[kind] = {float(c): float(n) for c, n in zip(distinct.tolist(), number.tolist(), strict=True)}
+            names = [spelled(c) for c in distinct.tolist()]
+            counts[kind] = dict(zip(names, number.astype(np.float64).tolist(), strict=True))
             rank = ranks(latents.prose.hashes, begin, range(length + 2))
             for i in first_of_each(where, rank).tolist():
                 line = _line(latents.prose, starts, int(sentence[begin[i]]), int(begin[i]), length)
-                examples.setdefault(f"{kind} {int(codes[i])}", []).append((float(rank[i]), line))
+                examples.append((f"{kind} {names[where[i]]}", float(rank[i]), line))
         sizes = np.array([len(states), len(starts) - 1], dtype=np.float64)
         return Exampled.of(Pooled(len(latents), {"sizes": sizes}, counts), examples)
 
@@ -265,12 +254,9 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
             ("openings", "Openings of sentences", "sentences", 1),
         ):
             totals = real.arrays["sizes"][size], generated.arrays["sizes"][size]
-            codes, p, q = counts_of(real, generated, kind, float, totals, FEWEST)
-            names, keys = [spelled(int(c)) for c in codes], [f"{kind} {int(c)}" for c in codes]
-            # only openings are tested, see `statistics`
+            # only openings are tested, see `tested`
             named = "openings of sentences by part of speech" if kind == "openings" else ""
-            usage = Usage(kind, title, "template", unit, names, keys, p, q)
-            tables += usage.tables(real, generated, SHOWN, named)
+            tables += usage_tables((real, generated), kind, title, "template", unit, totals, SHOWN, named)
         return tables
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
@@ -284,8 +270,7 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         words = z.prose.tokens()
         marks = {i: Mark(TAGS[int(z.states[i])], f"{nats[i]:.1f} nats") for i in highest(nats)}
         note = "Marked: words whose part of speech is least likely after those before it."
-        value = -float(values.sum())
-        return mark_passage(document, words, marks, value=value, unit="nats", values=nats, note=note)
+        return mark_passage(self, document, z, words, marks, values=nats, note=note)
 
 
 def spelled(code: int) -> str:
@@ -299,20 +284,6 @@ def spelled(code: int) -> str:
         spellings.append(TAGS[code % BASE - 1])
         code //= BASE
     return " ".join(reversed(spellings))
-
-
-def _tagger(name: str, model: str) -> Tagger:
-    """Make a tagger."""
-    tagger = make_adapter("tagger", name, {"model": model})
-    if not isinstance(tagger, Tagger):
-        raise UsageError(f"tagger {name!r} is a {type(tagger).__name__} without tag()")
-    return tagger
-
-
-def _begins(sentence: Ints, at: Bools, length: int) -> Ints:
-    """Tokens at which so many tokens of one sentence begin."""
-    count = max(len(sentence) - length + 1, 0)
-    return np.flatnonzero(at[:count] & (sentence[:count] == sentence[length - 1 : length - 1 + count]))
 
 
 def _line(prose: Prose, starts: Ints, sentence: int, begin: int, length: int) -> str:

@@ -100,9 +100,8 @@ class TypeToken(CountingCritic[Growth]):
             self.alpha_, self.beta_ = poisson.fit(tokens, types)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.number("alpha_", high=1e12, above=0.0)
         state.number("beta_", -10.0, 10.0)
         state.integer("longest_", 1)
@@ -176,7 +175,12 @@ class TypeToken(CountingCritic[Growth]):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Types against tokens with the law of real text; distances by length."""
-        samples = {role: _unpack(summary) for role, summary in both(real, generated)}
+        # tokens and types of each document
+        pairs = {
+            role: np.array([*summary.counts["pairs"].items()]).astype(np.int64).T
+            for role, summary in both(real, generated)
+        }
+        samples = {role: divmod(np.repeat(*of), PACK) for role, of in pairs.items()}
         shortest, longest = samples["real"][0].min(), samples["real"][0].max()
         ends = np.unique(np.geomspace(shortest, longest, 40).astype(int)).astype(np.float64)
         alpha, beta = self.alpha_, self.beta_
@@ -227,13 +231,6 @@ def _distances(lengths: Floats, distances: Sequence[Floats], x: Axis) -> Chart:
 def _log_poisson(counts: Ints, means: Floats) -> Floats:
     """Log probability of counts under Poisson laws with these means."""
     return np.asarray(xlogy(counts, means) - gammaln(counts + 1) - means)
-
-
-def _unpack(summary: Pooled) -> tuple[Ints, Ints]:
-    """Tokens and types of each document, from the packed counts."""
-    pairs = {int(k): int(v) for k, v in summary.counts["pairs"].items()}
-    packed = np.repeat(np.array(list(pairs), dtype=np.int64), list(pairs.values()))
-    return packed // PACK, packed % PACK
 
 
 def count_types(table: TokenTable, n: int, most: Ints) -> Ints:

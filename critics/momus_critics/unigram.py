@@ -12,7 +12,7 @@ from momus.critic.base import TokenStates
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
 from momus.critic.scores import AGGREGATED
-from momus.critic.shifts import Named, Shifts
+from momus.critic.shifts import Named, shift_table
 from momus.critic.statistic import supremum, total_variation
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums
@@ -75,9 +75,8 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
         self.unseen_ = unseen_types(seen)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         words = state.texts("vocabulary_", least=1)
         values = state.probabilities("log_probabilities_", (len(words) + 1,), logarithms=True)
         state.require(bool((np.diff(values[:-1]) <= 0).all()), "log_probabilities_", "words in order of frequency")
@@ -117,27 +116,26 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
         """Counts of words."""
         return Pooled.of_rows({"words": self.aggregated_posterior(latents)}, len(latents))
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Total variation, the supremum form, and the share of the commonest words of real text."""
-        return (
-            Statistic("tvd", AGGREGATED, "distance", total_variation, label="total variation"),
-            Statistic.distance(
-                "sup", AGGREGATED, supremum, "largest difference in the share of a word", item="words are"
-            ),
-            Statistic.share(
-                "common_share", "common", f"share of the {COMMON} commonest words", "poorer|richer in common words"
-            ),
-        )
+    tested = (
+        Statistic("tvd", AGGREGATED, "distance", total_variation, label="total variation"),
+        Statistic.distance("sup", AGGREGATED, supremum, "largest difference in the share of a word", item="words are"),
+        Statistic.share(
+            "common_share", "common", f"share of the {COMMON} commonest words", "poorer|richer in common words"
+        ),
+    )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """The words whose relative frequency differs most."""
         totals = sum(real.counts["words"].values()), sum(generated.counts["words"].values())
-        words, p, q = counts_of(real, generated, "words", str, totals)
+        words, p, q = counts_of(real, generated, "words", totals)
         a, b = p[1:] / p[0], q[1:] / q[0]  # shares, (words,)
         known = set(self.vocabulary_)
         seen = np.fromiter((w in known for w in words), bool, len(words))
         which = np.fromiter((any(map(str.isalnum, w)) for w in words), bool, len(words))
-        items = Shifts.of_shares(
+        unseen = [percentage(float(x[~seen].sum()), 2) for x in (a, b)]
+        table = shift_table(
+            "words",
+            "Words whose frequency differs most",
             "word",
             words,
             (a, b),
@@ -145,17 +143,11 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
             1000,
             more={"known": ["yes" if k else "no" for k in seen.tolist()]},
             named=Named("over- and under-used words", "sup", which, np.abs(b - a), SHOWN),
+            most=SHOWN,
+            note=f"Tokens: {totals[0]:,.0f} real, {totals[1]:,.0f} generated. Words that do not occur in the text that "
+            f"the critic was fitted on: {unseen[0]} of real tokens, {unseen[1]} of generated ones.",
         )
-        unseen = [percentage(float(x[~seen].sum()), 2) for x in (a, b)]
-        return [
-            items.table(
-                "words",
-                "Words whose frequency differs most",
-                SHOWN,
-                f"Tokens: {totals[0]:,.0f} real, {totals[1]:,.0f} generated. Words that do not occur in the text that "
-                f"the critic was fitted on: {unseen[0]} of real tokens, {unseen[1]} of generated ones.",
-            ),
-        ]
+        return [table]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the words that the document uses most above their frequency in real text."""
@@ -172,16 +164,5 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
             for i, word in enumerate(words)
             if word in over and surplus[i] > 0 and counts[where[i]] > 1
         }
-        prior = self.log_prior(z)
-        value = -float(prior.values[0]) / len(words)
         note = "Marked: repeated words among the tenth of its words whose frequency is most above the fitted one."
-        return mark_passage(
-            document,
-            words,
-            marks,
-            value=value,
-            unit="nats per word",
-            values=nats,
-            note=note,
-            reads=self.tokenizer.reads,
-        )
+        return mark_passage(self, document, z, words, marks, unit="nats per word", values=nats, note=note)

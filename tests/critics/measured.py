@@ -9,6 +9,7 @@ import pytest
 import momus
 from momus import Corpus
 from momus.critic import Counted
+from momus.critic.fitted import Fitted
 from momus.critic.rows import aligned, pool
 from momus.errors import StoreError
 
@@ -64,4 +65,4 @@ def assert_checked(critic, name, accepted, refused):
         state = copy(critic)
         setattr(state, name, value)
         with nullcontext() if well else pytest.raises(StoreError, match=name):
-            state.check_state()
+            state.check_state(Fitted(state))

@@ -7,10 +7,9 @@ import pytest
 
 from momus.critic import Pooled
 from momus.critic.powers import headline_of
-from momus_critics.chains import transitions as chain
+from momus_critics.chains import posterior as chain
 from momus_critics.chains.base import FOLDS, ChainCritic
-from momus_critics.chains.posterior import factorised
-from momus_critics.chains.transitions import UNLIKELY
+from momus_critics.chains.posterior import UNLIKELY, factorised
 
 DOCUMENTS = [[0, 1, 2], [0, 2], [0, 1, 1, 2], [1, 2], [0, 1, 2], [0, 2, 2], [0, 1]]
 LABELS = np.concatenate(DOCUMENTS)

@@ -8,8 +8,7 @@ from more_defects import MORE
 
 from momus import Corpus, MomusError
 from momus.verdicts.judge import judge
-from momus_critics.discourse import Discourse
-from momus_critics.discourse.classes import CONNECTIVES, STATES, sentence_classes
+from momus_critics.discourse import CONNECTIVES, STATES, Discourse, sentence_classes
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import paragraph_tokenizer, read_prose
 

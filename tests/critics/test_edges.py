@@ -7,8 +7,7 @@ import pytest
 
 import momus
 from momus import Corpus
-from momus_critics.edges import Edges
-from momus_critics.edges.features import FEATURES, read_edges
+from momus_critics.edges import FEATURES, Edges, read_edges
 from momus_critics.fits.mixtures import BernoulliMixture, names_of
 
 from .measured import measured

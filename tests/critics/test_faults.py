@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from momus import Corpus
 from momus.text.blocks import read_blocks
 from momus_critics.faults import Faults
-from momus_critics.faults.endings import broken_off
 from momus_critics.faults.loops import find_loops
 from momus_critics.faults.sheet import KINDS
-from momus_critics.faults.signs import control_tokens, foreign_scripts, noise, refusal
+from momus_critics.faults.signs import broken_off, control_tokens, foreign_scripts, noise, refusal
 
 NAMES = [kind.name for kind in KINDS]
 SUBJECTS = ("The old man", "A small boy", "Her sister", "The quiet doctor", "My neighbour", "The tired teacher")

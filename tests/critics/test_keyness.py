@@ -14,8 +14,7 @@ from momus.critic.rows import aligned
 from momus.verdicts.judge import judge
 from momus_critics.keyness import Keyness
 from momus_critics.keyness.evidence import keys_of, listed
-from momus_critics.keyness.latents import TermProcess
-from momus_critics.keyness.terms import LONGEST, frequent_terms, key_of, keys_at
+from momus_critics.keyness.latents import LONGEST, TermProcess, frequent_terms, key_of, keys_at
 from momus_critics.prose.examples import higher_criticism, log_odds, proportions_z, two_sided
 from momus_critics.prose.reading import paragraph_tokenizer, read_prose
 

@@ -13,6 +13,7 @@ from scipy.stats import norm
 from sklearn.metrics import homogeneity_score
 
 from momus import Corpus, load_critic
+from momus.critic.fitted import Fitted
 from momus.critic.powers import headline_of
 from momus.errors import FittingError, StoreError, UsageError
 from momus_critics.passages import Passages
@@ -253,4 +254,4 @@ def test_what_was_fitted_is_saved(critic, tmp_path):
     broken.places_ = copy(critic.places_)
     broken.places_.coefficients_ = critic.places_.coefficients_[1:]
     with pytest.raises(StoreError, match="places_"):
-        broken.check_state()
+        broken.check_state(Fitted(broken))

@@ -10,7 +10,7 @@ from scipy.special import zeta
 import momus
 from momus import Corpus
 from momus.text.tokens import get_tokenizer
-from momus_critics.fits import zipf
+from momus_critics import rank_frequency as zipf
 from momus_critics.rank_frequency import RankFrequency
 
 from .measured import assert_finds, measured, texts

@@ -8,8 +8,8 @@ import pytest
 from momus import Corpus
 from momus.critic.hooks import settled
 from momus.text.vocabulary import frequent_titles, normalize_title
+from momus_critics.chains import posterior as chain
 from momus_critics.chains import posterior as joint
-from momus_critics.chains import transitions as chain
 from momus_critics.sections import Sections
 from momus_critics.sections.posterior import LinearPosterior, contrasted, regress
 

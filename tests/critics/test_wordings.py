@@ -216,7 +216,8 @@ def test_a_passage_is_the_text_itself():
     text = 'He said:  "Wait!"\n\nThen he WAITED, and waited.'
     corpus = Corpus.from_texts([text])
     words = words_of(corpus, WORDS)
-    marked = mark_passage(corpus, words, {words.index("waited"): Mark("x")}, value=0.0, unit="nats")
+    critic = Length().fit(["a", "b c"])
+    marked = mark_passage(critic, corpus, critic.project(corpus), words, {words.index("waited"): Mark("x")})
     assert "".join(s.text for s in marked.steps) == text
     assert [s.text for s in marked.steps if s.marked] == ["WAITED"]
 
@@ -225,7 +226,8 @@ def test_the_passage_with_the_most_marks_is_chosen():
     corpus = Corpus.from_texts([" ".join(["plain"] * 300 + ["odd", "plain"] * 20 + ["plain"] * 300)])
     words = words_of(corpus, WORDS)
     marks = {i: Mark("odd") for i, w in enumerate(words) if w == "odd"}
-    marked = mark_passage(corpus, words, marks, value=0.0, unit="nats", shown=50, values=np.ones(len(words)))
+    critic = Length().fit(["a", "b c"])
+    marked = mark_passage(critic, corpus, critic.project(corpus), words, marks, shown=50, values=np.ones(len(words)))
     assert sum(s.marked for s in marked.steps) == 20
     assert sum(s.value for s in marked.steps) == 50
     assert "of 640" in marked.note

@@ -111,7 +111,7 @@ LOST = {
         "part of the run",
     ),
     "a calibration over a run": (("calibrate", "-r", "texts/real.jsonl", "-c", "length", "-o", "run"), "holds a run"),
-    "a result over the key": (("study", "read", "study", *ANSWERS, "-o", "study/key.json"), "is a part of the study"),
+    "a result over the key": (("study", "read", "study", *ANSWERS, "-o", "study/key.json"), "part of the study"),
     "a result over the study": (
         ("study", "read", "study", *ANSWERS, "-o", "study/study.json"),
         "is a part of the study",

@@ -151,9 +151,8 @@ class DocumentClasses(Critic[StateSequences], EvidenceMixin, FeatureReader, Devi
                 )
         return classifier
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         k = len(state.texts("classes_", least=1, distinct=False))
         state.probabilities("start_", (k,))
         state.probabilities("move_", (k, k))

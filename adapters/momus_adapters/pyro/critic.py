@@ -174,9 +174,8 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
 
     new_parameters = new_weights = new_globals = _new_tensors
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         self.check_features(state)
         shape = state.value("shape_")
         whole = isinstance(shape, list) and all(type(n) is int and 0 <= n < LARGEST for n in shape)

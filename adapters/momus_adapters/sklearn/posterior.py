@@ -76,10 +76,9 @@ class SklearnPosterior(CalibratedPosterior):
         self.calibrate(logits, labels[test])
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state()
-        state = Fitted(self)
+        super().check_state(state)
         state.component("estimator_", SavedEstimator)
         state.integer("states_", low=1)
 

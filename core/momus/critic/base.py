@@ -217,19 +217,26 @@ def _fitting(fit: _Fit) -> _Fit:
             raise
         finally:
             self._in_fit = False
-        self.fitted_hashes_ = np.unique(usable.hashes)
-        self.fitted_on_ = {
-            "corpus": real.name,
-            "documents": len(usable),
-            "left_out": len(real) - len(usable),
-            "fingerprint": usable.fingerprint,
-            "identity": usable.identity,
-            "source": source_digest(self),
-            **splitting_of(tokenizer_of(self), usable),
-        }
+        others = {"identity": usable.identity, **splitting_of(tokenizer_of(self), usable)}
+        note_fit(self, real.name, usable.hashes, len(real) - len(usable), usable.fingerprint, **others)
         return self
 
     return wrapped  # type: ignore[return-value]
+
+
+def note_fit(
+    critic: Critic[Any], corpus: str, hashes: NDArray[np.uint64], left_out: int, fingerprint: str, **others: str
+) -> None:
+    """Let a critic remember what it was fitted on, and by what code."""
+    critic.fitted_hashes_ = np.unique(hashes)
+    critic.fitted_on_ = {
+        "corpus": corpus,
+        "documents": len(hashes),
+        "left_out": left_out,
+        "fingerprint": fingerprint,
+        "source": source_digest(critic),
+        **others,
+    }
 
 
 @dataclass(frozen=True)

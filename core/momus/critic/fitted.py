@@ -1,7 +1,7 @@
 """Fitted state as JSON values and arrays, and back; checks of what was read: types, shapes, ranges, finiteness.
 
 ``critic.json`` holds the values, ``arrays.safetensors`` the arrays.
-A class states what its `fit` leaves in ``check_state``, with the methods of `Fitted`; a state that differs is refused.
+A class states what its `fit` leaves in ``check_state``, by the methods of `Fitted`; a state that differs is refused.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def check_estimator(estimator: Estimator) -> None:
         return
     try:
         with contained:
-            check()
+            check(Fitted(estimator))
     except StoreError:
         raise
     except (TypeError, ValueError, IndexError, KeyError, AttributeError, OverflowError, SystemExit) as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from momus.critic.powers import EvidenceMixin, fields_read
+from momus.critic.powers import fields_read
 from momus.errors import NotFittedError
 from momus.numeric.types import Floats
 from momus.reading import ReadingOptions, TextSource, as_corpus
@@ -138,11 +138,6 @@ def claimed_scripts(critic: object) -> Scripts:
     if isinstance(critic, type):
         return critic.scripts if issubclass(critic, ReadingMixin) else SPACED
     return critic.claims() if isinstance(critic, ReadingMixin) else SPACED
-
-
-def state_names_of(critic: object) -> Sequence[str]:
-    """Names of the states of a fitted critic; empty if states have numbers."""
-    return critic.state_names if isinstance(critic, EvidenceMixin) else ()
 
 
 def row_unit(critic: object) -> str:

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.arguments import arg
-from momus.critic.base import Critic
+from momus.critic.base import Critic, note_fit
 from momus.critic.hooks import corpus_for, tokenizer_of
 from momus.critic.powers import MergeableMixin
-from momus.critic.source import source_digest
 from momus.critic.splitting import check_enough, documents_to_fit, splitting_of
 from momus.errors import UsageError
 from momus.estimator import check_params, reset
@@ -230,15 +229,7 @@ def fit_portions(critic: C, name: str, portions: Iterable[Portion]) -> C:
     except BaseException:
         reset(critic)
         raise
-    critic.fitted_hashes_ = np.unique(total.hashes)
-    critic.fitted_on_ = {
-        "corpus": name,
-        "documents": len(total.hashes),
-        "left_out": total.left_out,
-        "fingerprint": fingerprint_of(total.hashes),
-        "source": source_digest(critic),
-        **total.splitting,
-    }
+    note_fit(critic, name, total.hashes, total.left_out, fingerprint_of(total.hashes), **total.splitting)
     return critic
 
 

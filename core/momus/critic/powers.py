@@ -78,7 +78,15 @@ class Decomposition:
 
 
 class StatisticsMixin(ABC):
-    """Statistics beside Latent NLL and Latent PPL, tested on pooled per-document sufficient statistics."""
+    """Statistics beside Latent NLL and Latent PPL, tested on pooled per-document sufficient statistics.
+
+    Attributes
+    ----------
+    tested
+        What `statistics` returns, where it does not depend on the parameters, nor on what was learned.
+    """
+
+    tested: ClassVar[Sequence[Statistic]] = ()
 
     @abstractmethod
     def sufficient_statistics(self, latents: Any) -> Mapping[str, Rows]:
@@ -86,7 +94,7 @@ class StatisticsMixin(ABC):
 
     def statistics(self) -> Sequence[Statistic]:
         """Functions of the pooled rows, tested beside Latent NLL and Latent PPL."""
-        return ()
+        return self.tested
 
 
 class EvidenceMixin:

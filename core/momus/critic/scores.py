@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 LATENT_NLL, LATENT_PPL, AGGREGATED = "latent_nll", "latent_ppl", "aggregated_posterior"
 """Keys of the rows that are tested for every critic, in addition to its sufficient statistics."""
+ARRAYS = ("nll", "steps", "errors", "oddity", "parts")
+LISTS = ("ids", "prompts", "reasons", "groups")
+"""Attributes of `Scores` with one element per document."""
 
 
 @dataclass(frozen=True)
@@ -171,22 +176,11 @@ class Scores:
         >>> whole.take(np.array([1])).ids
         ['b']
         """
-        return Scores(
-            self.critic,
-            corpus or self.corpus,
-            [self.ids[i] for i in rows],
-            [self.prompts[i] for i in rows],
-            self.nll[rows],
-            self.steps[rows],
-            [self.reasons[i] for i in rows],
-            {key: take_rows(values, rows) for key, values in self.rows.items()},
-            None,
-            None if self.errors is None else self.errors[rows],
-            [self.groups[i] for i in rows] if self.groups else (),
-            None if self.z is None else self.z.take(pa.array(rows)),
-            None if self.oddity is None else self.oddity[rows],
-            None if self.parts is None else self.parts[rows],
-        )
+        arrays: dict[str, Any] = {name: values[rows] for name in ARRAYS if (values := getattr(self, name)) is not None}
+        lists: dict[str, Any] = {name: [values[i] for i in rows] for name in LISTS if (values := getattr(self, name))}
+        tables = {key: take_rows(values, rows) for key, values in self.rows.items()}
+        z = None if self.z is None else self.z.take(pa.array(rows))
+        return replace(self, corpus=corpus or self.corpus, **arrays, **lists, rows=tables, z=z, summary=None)
 
     def table(self) -> pa.Table:
         """Convert to an Arrow table.
@@ -194,31 +188,28 @@ class Scores:
         Its columns are corpus, id, critic, nll, states (the number of scored steps), reason, prompt, group, z, oddity,
         and the parts of log P(x) beside −nll: log_likelihood, entropy and log_evidence.
         """
-        n = len(self)
+        n, no_texts = len(self), pa.nulls(len(self), pa.string())
+        # float columns, null where there is no number
+        numbers = {"nll": self.nll, "oddity": self.oddity}
+        numbers |= {name: None if self.parts is None else self.parts[:, i] for i, name in enumerate(PARTS) if i > 0}
+        columns = {
+            name: pa.nulls(n, pa.float64()) if x is None else pa.array(np.ascontiguousarray(x), mask=~np.isfinite(x))
+            for name, x in numbers.items()
+        }
         return pa.table(
             {
                 "corpus": pa.array([self.corpus] * n, pa.string()),
                 "id": pa.array(list(self.ids), pa.string()),
                 "critic": pa.array([self.critic] * n, pa.string()),
-                "nll": pa.array(self.nll, mask=~self.scored),
+                "nll": columns.pop("nll"),
                 "states": pa.array(self.steps, pa.int64()),
                 "reason": pa.array(list(self.reasons), pa.string()),
                 "prompt": pa.array(list(self.prompts), pa.string()),
-                "group": pa.array(list(self.groups), pa.string()) if self.groups else pa.nulls(n, pa.string()),
-                "z": self.z if self.z is not None else pa.nulls(n, pa.string()),
-                "oddity": pa.nulls(n, pa.float64())
-                if self.oddity is None
-                else pa.array(self.oddity, mask=~np.isfinite(self.oddity)),
-                **{name: self._part_column(i) for i, name in enumerate(PARTS) if i > 0},
+                "group": pa.array(list(self.groups), pa.string()) if self.groups else no_texts,
+                "z": no_texts if self.z is None else self.z,
+                **columns,
             }
         )
-
-    def _part_column(self, column: int) -> pa.Array:
-        """One part of log P(x), null where unscored."""
-        if self.parts is None:
-            return pa.nulls(len(self), pa.float64())
-        values = np.ascontiguousarray(self.parts[:, column])
-        return pa.array(values, mask=~np.isfinite(values))
 
     def frame(self) -> pd.DataFrame:
         """Convert to a pandas data frame with the columns of `table`."""
@@ -254,28 +245,21 @@ def joined(batches: Sequence[Scores]) -> Scores:
         columns = take_rows(next(batch.rows[key] for batch in batches if key in batch.rows), none)
         return stack([batch.rows[key] if key in batch.rows else place(columns, none, len(batch)) for batch in batches])
 
-    summary: Summary | None = None
-    for batch in batches:
-        if batch.summary is not None:
-            summary = batch.summary if summary is None else summary + batch.summary
+    summaries = [batch.summary for batch in batches if batch.summary is not None]
     words = [pa.nulls(len(batch), pa.string()) if batch.z is None else batch.z for batch in batches]
+    grouped = any(batch.groups for batch in batches)
+    texts: dict[str, Any] = {
+        name: [x for batch in batches for x in getattr(batch, name)] for name in ("ids", "prompts", "reasons")
+    }
     return Scores(
         batches[0].critic,
         batches[0].corpus,
-        [i for batch in batches for i in batch.ids],
-        [p for batch in batches for p in batch.prompts],
-        np.concatenate([batch.nll for batch in batches]),
-        np.concatenate([batch.steps for batch in batches]),
-        [r for batch in batches for r in batch.reasons],
-        {key: rows(key) for key in next((list(batch.rows) for batch in batches if batch.rows), [])},
-        summary,
-        column("errors"),
-        [g for batch in batches for g in (batch.groups or [None] * len(batch))]
-        if any(p.groups for p in batches)
-        else (),
-        None if all(batch.z is None for batch in batches) else pa.concat_arrays(words),
-        column("oddity"),
-        column("parts"),
+        **texts,
+        **{name: column(name) for name in ARRAYS},
+        groups=[g for batch in batches for g in (batch.groups or [None] * len(batch))] if grouped else (),
+        rows={key: rows(key) for key in next((list(batch.rows) for batch in batches if batch.rows), [])},
+        summary=functools.reduce(operator.add, summaries) if summaries else None,
+        z=None if all(batch.z is None for batch in batches) else pa.concat_arrays(words),
     )
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from momus.critic.hooks import AdvancedMixin, check_fitted, state_names_of, tokenizer_of
+from momus.critic.guard import Returned
+from momus.critic.hooks import AdvancedMixin, check_fitted, tokenizer_of
 from momus.critic.latents import StateSequences, aggregated, shown_latents
 from momus.critic.powers import PARTS, DecompositionMixin, EvidenceMixin, StatisticsMixin, fields_read
-from momus.critic.returned import check_latents, check_prior, check_reasons, check_rows, check_vector
 from momus.critic.rows import Pooled, place
 from momus.critic.scores import AGGREGATED, Scores, joined
 from momus.critic.splitting import UNSPLIT, lacking, unsplit
@@ -87,18 +87,18 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> Scores:
         return unscored
     projected = batch if len(scorable) == n else batch.take(scorable)
     latents = critic.project(projected)
-    check_latents(critic, latents, len(scorable))
+    returned = Returned(critic)
+    returned.latents(latents, len(scorable))
     prior = critic.log_prior(latents)
-    values, counted = check_prior(critic, prior, projected.ids)
+    values, counted = returned.prior(prior, projected.ids)
     nll[scorable], steps[scorable] = -values, counted
     stepless = counted < 1
-    oddity = check_vector(
-        critic, "oddity", critic.oddity(latents) if isinstance(critic, AdvancedMixin) else None, len(scorable)
-    )
+    oddity = critic.oddity(latents) if isinstance(critic, AdvancedMixin) else None
+    oddity = returned.vector("oddity", oddity, len(scorable))
     parts = _parts(critic, projected, latents)
     for row in scorable[stepless]:
         reasons[row], nll[row], steps[row] = critic.reporting.stepless, np.nan, 0
-    words = shown_latents(latents, state_names_of(critic))
+    words = shown_latents(latents, critic.state_names if isinstance(critic, EvidenceMixin) else ())
     z: list[str | None] = [None] * n
     for row, word in zip(scorable, words if words is not None else [None] * len(scorable), strict=True):
         z[row] = word if reasons[row] is None else None
@@ -108,7 +108,7 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> Scores:
         rows[AGGREGATED] = visits
     elif critic.reporting.aggregated and isinstance(latents, StateSequences):
         rows[AGGREGATED] = aggregated(latents)
-    tables = {key: check_rows(critic, key, table, len(scorable)) for key, table in rows.items()}
+    tables = {key: returned.rows(key, table, len(scorable)) for key, table in rows.items()}
     return replace(
         unscored,
         rows={key: place(table, scorable, n) for key, table in tables.items()},
@@ -126,7 +126,7 @@ def _parts(critic: Critic[Any], batch: Corpus, latents: Any) -> Floats | None:
     if decomposed is None:
         return None
     for term in PARTS:
-        check_vector(critic, term, getattr(decomposed, term, None), len(batch))
+        Returned(critic).vector(term, getattr(decomposed, term, None), len(batch))
     return decomposed.columns
 
 
@@ -151,7 +151,7 @@ def _reasons(critic: Critic[Any], batch: Corpus) -> list[str | None]:
     readable = np.flatnonzero([r is None for r in reasons])
     if len(readable):
         unscored = critic.unscored(batch if len(readable) == len(batch) else batch.take(readable))
-        for row, reason in zip(readable, check_reasons(critic, unscored, len(readable)), strict=True):
+        for row, reason in zip(readable, Returned(critic).reasons(unscored, len(readable)), strict=True):
             reasons[row] = reason
     return reasons
 

@@ -173,9 +173,8 @@ class CalibratedPosterior(Estimator):
             "sections": len(truth),
         }
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.number("temperature_", above=0.0)
         state.measures("held_out_")
 
@@ -203,7 +202,9 @@ def adapter_names(role: str) -> list[str]:
     return [n.removeprefix(f"{role}.") for n in registered(ADAPTERS) if n.startswith(f"{role}.")]
 
 
-def make_adapter(role: str, name: str, parameters: Mapping[str, Any], builtin: Sequence[str] = ()) -> Estimator:
+def make_adapter(
+    role: str, name: str, parameters: Mapping[str, Any], builtin: Sequence[str] = (), kind: type[Any] = Estimator
+) -> Any:
     """Construct an adapter by name.
 
     Parameters
@@ -214,11 +215,13 @@ def make_adapter(role: str, name: str, parameters: Mapping[str, Any], builtin: S
         Keyword parameters of the adapter.
     builtin
         Names that the calling critic implements itself; the error message lists them too.
+    kind
+        What the adapter must be, such as `Embedder`.
 
     Raises
     ------
     UsageError
-        There is no such adapter, or it does not accept these parameters or their values.
+        There is no such adapter, it does not accept these parameters or their values, or it is of another kind.
     PluginError
         The adapter cannot be imported.
     """
@@ -227,10 +230,12 @@ def make_adapter(role: str, name: str, parameters: Mapping[str, Any], builtin: S
         raise UsageError(f"{role} is {name!r}", hint=f"choose one of {', '.join([*builtin, *known])}")
     factory = load_plugin(ADAPTERS, f"{role}.{name}")
     if isinstance(factory, type) and issubclass(factory, Estimator):
-        adapter = construct(factory, dict(parameters), place=f"{role} {name!r}")
+        adapter: Any = construct(factory, dict(parameters), place=f"{role} {name!r}")
         check_params(adapter)
-        return adapter
-    adapter = factory(**parameters)
-    if not isinstance(adapter, Estimator):
-        raise UsageError(f"{role} {name!r} returns a {type(adapter).__name__}, not a momus.estimator.Estimator")
+    else:
+        adapter = factory(**parameters)
+    for expected in (Estimator, kind):
+        if not isinstance(adapter, expected):
+            actual, wanted = type(adapter).__name__, f"{expected.__module__}.{expected.__qualname__}"
+            raise UsageError(f"{role} {name!r} gives {actual}, not a {wanted}")
     return adapter

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,16 +12,21 @@ from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, direction
 from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.powers import Decomposition, DecompositionMixin
-from momus.evidence import Evidence
+from momus.critic.shifts import shift_table
+from momus.evidence import Edge, Evidence, Graph, MarkedDocument, Step, Table
 from momus.numeric.ragged import items_of, places_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
-from momus_critics.chains import evidence
-from momus_critics.chains import transitions as chain
-from momus_critics.chains.posterior import ChainLatents, decompose
-from momus_critics.chains.transitions import UNLIKELY
+from momus.text.counting import clipped, percentage
+from momus_critics.chains import posterior as chain
+from momus_critics.chains.posterior import UNLIKELY, ChainLatents, decompose
+from momus_critics.chains.repair import LESS, ORDER, best_repairs
+from momus_critics.evidence import marked
 
 FOLDS = 5
+SHOWN_TRANSITIONS = 25
+SHOWN_EDGES = 16
+START, END = "(start)", "(end)"
 
 
 class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
@@ -64,15 +71,10 @@ class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
         self.shares_ = (visits + 0.5) / (visits + 0.5).sum()
         return visits
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         k = len(state.texts("titles_", least=1, distinct=False))
-        state.array("counts_", (k + 1, k + 1), low=0.0)
-        state.number("constant_", above=0.0)
-        transitions = state.probabilities("transitions_", (k + 1, k + 1))
-        smoothed = np.allclose(transitions, chain.smooth(self.counts_, self.constant_), atol=1e-9)
-        state.require(smoothed, "transitions_", "the smoothed counts")
+        check_chain(state, k)
         visits = self.counts_[:, :k].sum(axis=0) + 0.5
         shares = state.probabilities("shares_", (k,))
         state.require(np.allclose(shares, visits / visits.sum(), atol=1e-9), "shares_", "the shares of the counts")
@@ -102,25 +104,15 @@ class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
             "disorder": np.column_stack([latents.disorder, steps]),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Share of transition errors, share of repetitions, and disorder.
-
-        Disorder is in nats per step: how much worse the chain explains the text than independent draws of each type
-        would (below 0 for text in order).
-        """
-        return (
-            Statistic.share(
-                "unlikely_share",
-                "unlikely",
-                "share of unlikely transitions",
-                "less|more often out of order",
-                decides=False,
-            ),
-            Statistic.share("repetition_share", "repeats", "share of repetitions", "less|more repetitive"),
-            Statistic.ratio(
-                "disorder", "disorder", "disorder", "more|less orderly", unit="nats per step", decides=False
-            ),
-        )
+    tested: ClassVar[Sequence[Statistic]] = (
+        Statistic.share(
+            "unlikely_share", "unlikely", "share of unlikely transitions", "less|more often out of order", decides=False
+        ),
+        Statistic.share("repetition_share", "repeats", "share of repetitions", "less|more repetitive"),
+        Statistic.ratio("disorder", "disorder", "disorder", "more|less orderly", unit="nats per step", decides=False),
+    )
+    """Disorder is in nats per step: how much worse the chain explains the text than independent draws of each type
+    would (below 0 for text in order)."""
 
     def summarize(self, latents: ChainLatents) -> Pooled:
         """Expected transition counts."""
@@ -128,7 +120,31 @@ class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Transition errors, and the graph of differences."""
-        return evidence.show(self, real.arrays["transitions"], generated.arrays["transitions"])
+        # share of each transition among all of a text, (K + 1, K + 1)
+        share_r, share_g = (c / max(c.sum(), 1e-300) for c in (t.arrays["transitions"] for t in (real, generated)))
+        return [error_table(self, share_r, share_g), difference_graph(self, share_g - share_r)]
+
+    def shown(self, document: Corpus, pieces: Sequence[str]) -> MarkedDocument:
+        """Show the chain of one document: one step per section and one for the end.
+
+        Parameters
+        ----------
+        pieces
+            The text of each step but the last.
+        """
+        latents = self.project(document)
+        path = [self.states, *latents.states.tolist(), self.states]
+        sources, targets = _names(self)
+        texts = [*pieces, ""]
+        steps = []
+        for before, after, text in zip(path[:-1], path[1:], texts, strict=True):
+            p = float(self.transitions_[before, after])
+            best = int(self.transitions_[before].argmax())
+            usual = percentage(self.transitions_[before, best], 0)
+            expected = f"usual after {sources[before]}: {targets[best]}, {usual}"
+            note = expected if p < UNLIKELY else f"P = {p:.2g}"
+            steps.append(Step(targets[after], clipped(text, 240), -float(np.log(p)), p < UNLIKELY, note))
+        return marked(self, document, latents, steps, "nats per step")
 
     titles_: list[str]
     counts_: Floats
@@ -136,6 +152,14 @@ class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
     transitions_: Floats
     shares_: Floats
     positions_: Floats
+
+
+def check_chain(state: Fitted, k: int) -> None:
+    """Check transition counts of k states, the smoothing constant and the smoothed transitions of a fitted state."""
+    counts = state.array("counts_", (k + 1, k + 1), low=0.0)
+    transitions = state.probabilities("transitions_", (k + 1, k + 1))
+    expected = chain.smooth(counts, state.number("constant_", above=0.0))
+    state.require(np.allclose(transitions, expected, atol=1e-9), "transitions_", "the smoothed counts")
 
 
 def counts_by_fold(labels: Ints, offsets: Ints, k: int, seed: int) -> list[Floats]:
@@ -157,3 +181,83 @@ def relative_places(offsets: Ints) -> Floats:
     """Where each section stands in its document, in (0, 1): (N,)."""
     lengths = np.diff(offsets)
     return np.asarray((places_of(offsets) + 0.5) / np.repeat(lengths, lengths))
+
+
+def _names(critic: ChainCritic) -> tuple[list[str], list[str]]:
+    """Names of the rows and of the columns of a transition matrix."""
+    return [*critic.titles_, START], [*critic.titles_, END]
+
+
+def error_table(critic: ChainCritic, share_r: Floats, share_g: Floats) -> Table:
+    """Transitions ranked by their contribution to the difference in Latent NLL per step."""
+    p = critic.transitions_
+    # (K + 1, K + 1): the contributions sum to the difference in mean −log P_c per transition
+    with np.errstate(divide="ignore", invalid="ignore"):
+        surprise = np.where(p > 0, -np.log(p), 0.0)
+    contribution = ((share_g - share_r) * surprise).ravel()
+    sources, targets = _names(critic)
+    # transitions that weigh against generated text, by number in the flat matrix
+    at = np.argsort(-contribution, kind="stable")[:SHOWN_TRANSITIONS]
+    at = at[contribution[at] > 0]
+    pairs = [divmod(int(t), len(targets)) for t in at]
+    kinds = ["repetition" if i == j else "unlikely" if p[i, j] < UNLIKELY else "" for i, j in pairs]
+    total_r, total_g = (float(share[p < UNLIKELY].sum()) for share in (share_r, share_g))
+    return shift_table(
+        "transition-errors",
+        "Transitions that contribute most to the difference",
+        "transition",
+        [f"{sources[i]} → {targets[j]}" for i, j in pairs],
+        (share_r.ravel()[at], share_g.ravel()[at]),
+        "% of transitions",
+        effect=contribution[at],
+        measure="contribution, nats per step",
+        more={"P_c": p.ravel()[at].tolist(), "kind": kinds},
+        note=f"Transitions with P_c < {UNLIKELY}: {percentage(total_r, 2)} in real text, "
+        f"{percentage(total_g, 2)} in generated text. "
+        f"Smoothing constant {critic.constant_:.3g}, {critic.states} states.",
+    )
+
+
+def difference_graph(critic: ChainCritic, difference: Floats) -> Graph:
+    """Arrows where the share of a transition differs most: P_generated − P_real, over all transitions of a text."""
+    sources, targets = _names(critic)
+    largest = np.argsort(-np.abs(difference), axis=None, kind="stable")[:SHOWN_EDGES]
+    edges, used = [], set()
+    for i, j in zip(*np.unravel_index(largest, difference.shape), strict=True):
+        if abs(difference[i, j]) < 5e-4:
+            continue
+        marked = bool(difference[i, j] > 0 and critic.transitions_[i, j] < UNLIKELY)
+        edges.append(Edge(sources[i], targets[j], float(difference[i, j]), marked))
+        # nodes by number: the start is −1, the end K
+        used |= {int(i) if i < critic.states else -1, int(j) if j < critic.states else critic.states}
+    # the start before all states (−1), the end after them (2); relative positions of states are within (0, 1)
+    order = sorted(used, key=lambda s: critic.positions_[s] if 0 <= s < critic.states else float(s > 0) * 3 - 1)
+    nodes = [START if s < 0 else END if s == critic.states else critic.titles_[s] for s in order]
+    return Graph(
+        "transition-graph",
+        "Transitions whose share differs most",
+        nodes,
+        edges,
+        "P_generated − P_real of transitions; width: size of the difference, dashed: fewer than in real text",
+        note=f"The {len(edges)} largest differences; numbers label transitions with P_c < {UNLIKELY} that are more "
+        "frequent in generated text. States are placed clockwise in their order in real documents.",
+    )
+
+
+def repaired(critic: ChainCritic, document: Corpus, explained: MarkedDocument) -> MarkedDocument:
+    """Add to a marked document what would make it likelier, as its note; nothing, if no repair does."""
+    latents = critic.project(document)
+    repairs = best_repairs(latents.emission, latents.offsets, critic.transitions_)
+    gain, kind, place = float(repairs.gain[0]), int(repairs.kind[0]), int(repairs.place[0])
+    if gain <= 0:
+        return explained
+    names = [critic.titles_[z] for z in latents.states]
+    after = f"before {names[place]}" if place < len(names) else "at the end"
+    what = (
+        f"if {names[place + 1]} stood before {names[place]}"
+        if kind == ORDER
+        else f"without {names[place]} (section {place + 1:,})"
+        if kind == LESS
+        else f"with another section {after}"
+    )
+    return replace(explained, note=f"{gain:.{0 if gain >= 10 else 1}f} nats more likely {what}")

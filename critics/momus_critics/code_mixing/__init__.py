@@ -26,9 +26,10 @@ from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.languages import only_language
-from momus.text.vocabulary import VocabularyRules, build_vocabulary
+from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.code_mixing import evidence, lda
-from momus_critics.code_mixing.lda import Sampling, Span, Tokens, decode, effective_sizes, parts, sample, word_counts
+from momus_critics.code_mixing.lda import Sampling, Span, Tokens, decode, effective_sizes, parts, sample
+from momus_critics.evidence import marked
 from momus_critics.fits.known import KNOWN_WORDS, KnownShares, KnownWords
 from momus_critics.fits.mixtures import mixtures
 
@@ -135,7 +136,7 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
         tokens = self.known(real)
         keys = document_keys(tokens.words, tokens.offsets, 0)
         distinct = np.sort(np.unique(keys, return_index=True)[1])  # repeated boilerplate would form its own cluster
-        counts = sparse.csr_array(word_counts(tokens, len(self.vocabulary_))[distinct])
+        counts = sparse.csr_array(count_words(table, self.vocabulary_)[distinct])
         starts = mixtures(counts, self.n_topics, self.seed, 6 * self.starts)[: self.starts]
         with stage("Gibbs sweeps", self.sweeps + len(starts) * max(self.sweeps // 5, 2)) as advance:
             model = lda.fit_best(tokens, starts, self.smoothing, self.sweeps, self.seed, self.device, advance)
@@ -174,9 +175,8 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
         self.vocabulary_, self.curve_ = list(vocabulary), np.array(curve, dtype=np.float64)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         words = state.texts("vocabulary_", least=1)
         topics = len(state.array("alpha_", (None,), low=1e-300))
         state.require(topics > 0, "alpha_", "at least one topic")
@@ -229,7 +229,7 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
         return LogPrior(flat.mean(axis=1), np.ones(len(values), dtype=np.int64), errors=errors)
 
     def decompose(self, batch: Corpus, latents: MixtureDraws) -> Decomposition:
-        """The parts of log P(x), by Monte Carlo over the draws (`decomposition.parts`)."""
+        """The parts of log P(x), by Monte Carlo over the draws (`lda.parts`)."""
         draws, prior = np.asarray(latents.draws, dtype=np.float64), self._prior_of_shares(latents)
         of_shares = parts(self.known(batch), draws, latents.counts, self.alpha_, self.phi_, prior)
         if self.known_ is None or latents.known is None:
@@ -288,7 +288,8 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
     def topic_words(self, count: int = 10) -> list[str]:
         """Words that distinguish each topic from the others, by φ_kv log (φ_kv / max_j≠k φ_jv)."""
         check_fitted(self)
-        best = evidence.telling(self.phi_, count)
+        others = np.stack([np.delete(self.phi_, k, axis=0).max(axis=0) for k in range(len(self.phi_))])
+        best = np.argsort(-self.phi_ * np.log(self.phi_ / others), axis=1, kind="stable")[:, :count]  # (K, count)
         return [" ".join(self.vocabulary_[i] for i in row) for row in best]
 
     def notes(self) -> list[Note]:
@@ -302,16 +303,13 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
     def spans(self, document: Corpus) -> list[Span]:
         """Spans of one document: the most probable, if it switches every ``span`` words on average."""
         check_fitted(self)
-        codes = document.tokens(self.tokenizer).codes(self.vocabulary_)
-        return decode(np.log(self.phi_), codes, self.span)
+        return decode(np.log(self.phi_), document.tokens(self.tokenizer).codes(self.vocabulary_), self.span)
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the spans of a document; all except those of its main topic are marked."""
-        spans = self.spans(document)
+        spans, table = self.spans(document), document.tokens(self.tokenizer)
         if not spans:
             return None
-        table = document.tokens(self.tokenizer)
         words = [table.vocabulary[i] for i in table.ids[table.offsets[0] : table.offsets[-1]]]
         steps = evidence.steps_of(spans, words, self.topic_words(3))
-        prior = self.log_prior(self.project(document))
-        return MarkedDocument(document.name, document.ids[0], -float(prior.values[0]), "nats", steps)
+        return marked(self, document, self.project(document), steps)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from momus.critic import Pooled
-from momus.critic.shifts import Shifts
-from momus.evidence import Axis, Chart, Evidence, Heatmap, Step, both
-from momus.numeric.types import Floats, Ints
+from momus.critic.shifts import shift_table
+from momus.evidence import Axis, Evidence, Heatmap, Step, both
+from momus.numeric.types import Floats
 from momus_critics.code_mixing.lda import Span
 from momus_critics.evidence import curves
 
@@ -28,18 +28,19 @@ def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
         return centres, counts / max(counts.sum(), 1)
 
     a, b = (s.arrays["shares"] / max(s.arrays["shares"].sum(), 1e-300) for s in (real, generated))
-    topics = Shifts.of_shares("topic", [f"{k}: {w}" for k, w in enumerate(words, 1)], (a, b))
+    topics = [f"{k}: {w}" for k, w in enumerate(words, 1)]
     items: list[Evidence] = [
-        Chart(
+        curves(
+            (real, generated),
+            points,
             "mixing-index",
             "Mixing index of documents",
-            Axis("mixing index: 1 − the largest share"),
-            Axis("share of documents"),
-            curves(real, generated, points, "steps"),
-            note="0: a document in one language; 0.5: half of it in others. Mean effective draws per document: "
+            (Axis("mixing index: 1 − the largest share"), Axis("share of documents")),
+            "0: a document in one language; 0.5: half of it in others. Mean effective draws per document: "
             f"{_effective(real)} real, {_effective(generated)} generated.",
+            "steps",
         ),
-        topics.table("mixing-topics", "Topics and their shares"),
+        shift_table("mixing-topics", "Topics and their shares", "topic", topics, (a, b)),
     ]
     if "simplex" in real.arrays:
         items += [_simplex(str(role), summary, words) for role, summary in both(real, generated)]
@@ -71,13 +72,6 @@ def _simplex(role: str, summary: Pooled, words: list[str]) -> Heatmap:
         diverging=False,
         note="Documents in a corner are in one topic; the remaining share is that of topic 3.",
     )
-
-
-def telling(phi: Floats, count: int) -> Ints:
-    """Most distinctive words of each topic, by φ_kv log (φ_kv / max_{j≠k} φ_jv): int64 (K, count)."""
-    k = len(phi)
-    others = np.stack([np.delete(phi, i, axis=0).max(axis=0) for i in range(k)])
-    return np.asarray(np.argsort(-phi * np.log(phi / others), axis=1, kind="stable")[:, :count])
 
 
 def steps_of(spans: Sequence[Span], words: Sequence[str], names: Sequence[str]) -> list[Step]:

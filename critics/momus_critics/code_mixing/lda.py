@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.special import digamma, gammaln, logsumexp
 from torch import Tensor
 
@@ -48,7 +47,7 @@ def fit_best(
     sweeps: int,
     seed: int,
     device: str = "cpu",
-    report: Callable[[int], None] | None = None,
+    report: Callable[[int], None] = lambda _: None,
 ) -> Lda:
     """Sample a fifth of the sweeps from each start, then all sweeps from the result that explains the words best.
 
@@ -59,15 +58,9 @@ def fit_best(
     trials = []
     for i, phi in enumerate(starts):
         trials.append(fit(tokens, phi, beta, trial, seed + i, device))
-        if report is not None:
-            report((i + 1) * trial)
+        report((i + 1) * trial)
     best = max(trials, key=lambda model: model.curve[-1])
-
-    def report_rest(sweep: int) -> None:
-        if report is not None:
-            report(len(starts) * trial + sweep)
-
-    return fit(tokens, best.phi, beta, sweeps, seed, device, report_rest)
+    return fit(tokens, best.phi, beta, sweeps, seed, device, lambda sweep: report(len(starts) * trial + sweep))
 
 
 def fit(
@@ -77,7 +70,7 @@ def fit(
     sweeps: int,
     seed: int,
     device: str = "cpu",
-    report: Callable[[int], None] | None = None,
+    report: Callable[[int], None] = lambda _: None,
 ) -> Lda:
     """Sample from the posterior of θ, t and φ while optimising α (Minka 2000); the first half is burn-in.
 
@@ -118,8 +111,7 @@ def fit(
         current = _dirichlet(counts + beta, generator)
         if sweep >= sweeps // 2:
             phi_sum += (counts + beta) / (counts + beta).sum(dim=1, keepdim=True)
-        if report is not None:
-            report(sweep + 1)
+        report(sweep + 1)
     mean = phi_sum / (sweeps - sweeps // 2)
     return Lda(alpha, (mean / mean.sum(dim=1, keepdim=True)).cpu().numpy(), curve)
 
@@ -332,11 +324,3 @@ def decode(log_phi: Floats, codes: NDArray[np.integer], span: int) -> list[Span]
     starts = np.flatnonzero(changes(path))
     stops = np.append(starts[1:], n)
     return [Span(int(path[a]), int(a), int(b)) for a, b in zip(starts, stops, strict=True)]
-
-
-def word_counts(tokens: Tokens, size: int) -> sparse.csr_array:
-    """Word counts of each document, CSR (n, V)."""
-    data = (np.ones(len(tokens.words)), tokens.words, tokens.offsets)
-    counts = sparse.csr_array(data, shape=(len(tokens.offsets) - 1, size), copy=True)
-    counts.sum_duplicates()  # in place
-    return counts

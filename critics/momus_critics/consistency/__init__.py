@@ -14,7 +14,7 @@ from momus.critic.base import WordCritic
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Step
+from momus.evidence import Axis, Evidence, MarkedDocument, Step
 from momus.numeric.ragged import float_sums, group_sums
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
@@ -22,7 +22,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import clipped, counted
 from momus_critics.consistency import model
 from momus_critics.consistency.model import SectionVectors, grams
-from momus_critics.evidence import curves
+from momus_critics.evidence import curves, marked
 
 BELONGS, STRANGER = 0, 1
 STATES = ("belongs", "stranger")
@@ -157,9 +157,8 @@ class Consistency(WordCritic[Memberships]):
         self.compared_ = len(native)
         self.told_apart_ = float((native > strange).mean())
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.component("vectors_", SectionVectors)
         state.number("largest_", above=0.0, high=model.LARGEST)
         state.number("half_", above=0.0)
@@ -213,16 +212,12 @@ class Consistency(WordCritic[Memberships]):
         fit = group_sums(latents.fit, latents.offsets)
         return {"strangers": np.column_stack([strangers, sections]), "fit": np.column_stack([fit, sections])}
 
-    def statistics(self) -> Sequence[Statistic]:
-        """The share of strangers, and the mean fit of a section to the others."""
-        return (
-            Statistic.share(
-                "stranger_share", "strangers", "share of sections that do not belong", "more|less consistent"
-            ),
-            Statistic.ratio(
-                "fit", "fit", "fit of sections to their document", "looser|closer in subject", unit="nats per section"
-            ),
-        )
+    tested = (
+        Statistic.share("stranger_share", "strangers", "share of sections that do not belong", "more|less consistent"),
+        Statistic.ratio(
+            "fit", "fit", "fit of sections to their document", "looser|closer in subject", unit="nats per section"
+        ),
+    )
 
     def summarize(self, latents: Memberships) -> Pooled:
         """Numbers of sections by bins of fit, (161,)."""
@@ -236,10 +231,12 @@ class Consistency(WordCritic[Memberships]):
             counts = text.arrays["fit"]
             return EDGES, np.cumsum(counts) / max(counts.sum(), 1.0)  # bin i ends at EDGES[i]; the last one is open
 
-        series = curves(real, generated, points, "steps")
-        x, y = Axis("fit of a section to its document, nats"), Axis("sections")
+        axes, title = (
+            (Axis("fit of a section to its document, nats"), Axis("sections")),
+            "Share of sections up to a fit",
+        )
         note = "Log Bayes factor of “belongs” against “stranger”; below 0 the words speak for a stranger."
-        return [Chart("fit", "Share of sections up to a fit", x, y, series, note=note)]
+        return [curves((real, generated), points, "fit", title, axes, note, "steps")]
 
     def notes(self) -> list[Note]:
         """How well sections are told from those of other documents, and the fitted constants."""
@@ -274,26 +271,20 @@ class Consistency(WordCritic[Memberships]):
         steps = []
         for m, (title, text) in enumerate(zip(titles, texts, strict=True)):
             stranger = bool(latents.states[m])
-            remarks = [f"P(stranger) = {latents.marginals[m, 1]:.2g}", f"nearest: {_nearest(gram, m, titles)}"]
+            others = [n for n in np.argsort(-gram[m], kind="stable").tolist() if n != m][:NEAREST]  # by cosine
+            nearest = ", ".join(f"{titles[n] or f'section {n + 1}'} ({gram[m, n]:.2f})" for n in others)
+            remarks = [f"P(stranger) = {latents.marginals[m, 1]:.2g}", f"nearest: {nearest}"]
             words = odd_words(x, m, table.vocabulary) if stranger else []
             if words:
                 remarks.append(f"words that no other section has: {', '.join(words)}")
             label = f"{title or f'section {m + 1}'}: {'stranger' if stranger else 'belongs'}"
             steps.append(Step(label, clipped(text, SHOWN_CHARACTERS), float(cost[m]), stranger, "; ".join(remarks)))
-        prior = self.log_prior(latents)
-        value = -float(prior.values[0]) / max(int(prior.steps[0]), 1)
-        return MarkedDocument(document.name, document.ids[0], value, "nats per section", steps)
+        return marked(self, document, latents, steps, "nats per section")
 
 
 def _split(values: Floats, offsets: Ints) -> list[Floats]:
     """The values of each document."""
     return np.split(values, offsets[1:-1])
-
-
-def _nearest(gram: Floats, m: int, titles: Sequence[str | None]) -> str:
-    """The sections with the highest cosine to section m, with it."""
-    others = [n for n in np.argsort(-gram[m], kind="stable").tolist() if n != m][:NEAREST]
-    return ", ".join(f"{titles[n] or f'section {n + 1}'} ({gram[m, n]:.2f})" for n in others)
 
 
 def odd_words(x: sparse.csr_array, m: int, vocabulary: Sequence[str], number: int = ODD_WORDS) -> list[str]:

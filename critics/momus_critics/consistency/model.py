@@ -59,9 +59,8 @@ class SectionVectors(Estimator):
         self.documents_ = len(table)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         words = len(state.texts("words_"))
         state.array("counts_", (words,), "i", low=2, high=state.integer("documents_", 1))
 

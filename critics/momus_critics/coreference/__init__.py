@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import (
-    Counted,
-    Counts,
-    LogPrior,
-    MergeableMixin,
-    Pooled,
-    Reporting,
-    Rows,
-    Statistic,
-    directions,
-    resource,
-)
+from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
-from momus.critic.tools import make_adapter
+from momus.critic.tools import make_adapter, resource
 from momus.errors import FittingError, ReadingError, UsageError
 from momus.estimator import Estimator, construct, parametrized
 from momus.evidence import Evidence, MarkedDocument
@@ -73,7 +62,7 @@ class GivenChains(Estimator):
             raise UsageError("resolver 'given' needs a file of chains", hint="give its path as parameter `model`")
         # part of the key of the cache: a file that was written again is read again
         written = os.stat(self.model).st_mtime_ns if os.path.exists(self.model) else 0
-        of_documents = resource(_chains_written, self.model, written)
+        of_documents = resource(read_chains, self.model, written)
         chains = []
         for document in batch:
             if document.id not in of_documents:
@@ -86,8 +75,13 @@ class GivenChains(Estimator):
         return chains
 
 
-def read_chains(path: str | Path) -> dict[str, Resolved]:
+def read_chains(path: str | Path, written: int = 0) -> dict[str, Resolved]:
     """Read a file of chains: the mentions of each document, by id.
+
+    Parameters
+    ----------
+    written
+        When it was written, which tells a `resource` that it was written again.
 
     Raises
     ------
@@ -107,11 +101,6 @@ def read_chains(path: str | Path) -> dict[str, Resolved]:
     except OSError as error:
         raise ReadingError(f"{path}: {error.strerror}") from error
     return chains
-
-
-def _chains_written(path: str, written: int) -> dict[str, Resolved]:
-    """The chains of a file as it was at a time, which tells a file that was written again."""
-    return read_chains(path)
 
 
 def _resolved(record: dict[str, Any]) -> Resolved:
@@ -191,7 +180,8 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
         settings = {"model": self.model, **(self.options or {})}
         if self.resolver == "given":
             return construct(GivenChains, settings, place="resolver 'given'")
-        return resource(_resolver, self.resolver, settings)
+        resolver: Resolver = resource(make_adapter, "resolver", self.resolver, settings, ("given",), Resolver)
+        return resolver
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Resolve documents, and count the windows of their mentions."""
@@ -208,9 +198,9 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
         self.process_ = self.new_process().learn(counts)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        Fitted(self).component("process_", ChainProcess)
+        state.component("process_", ChainProcess)
 
     def chains(self, corpus: Corpus) -> tuple[Chains, Ints]:
         """Symbols of a corpus, and the character span of each, (N, 2)."""
@@ -248,38 +238,36 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
             "genders": latents.genders,
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Shares of unlikely symbols, of pronouns, and of persons that a pronoun introduces; mentions; genders."""
-        return (
-            Statistic.share(
-                "unlikely_share",
-                "unlikely",
-                "share of unlikely mentions and sentence starts",
-                "poorer|richer in unlikely references",
-            ),
-            Statistic.share(
-                "pronoun_share",
-                "pronouns",
-                "share of pronouns among mentions",
-                "poorer|richer in pronouns",
-                needs="a person",
-            ),
-            Statistic.share(
-                "unintroduced_share",
-                "introductions",
-                "share of persons first mentioned by a pronoun",
-                "better|worse at introducing persons",
-                needs="a person",
-            ),
-            Statistic.ratio("mentions_per_sentence", "density", "mentions per sentence", "poorer|richer in persons"),
-            Statistic.share(
-                "other_gender_share",
-                "genders",
-                "pronouns of the other gender beside one of he or she in a document",
-                "more of one|more mixed in gender",
-                needs="two of he or she",
-            ),
-        )
+    tested = (
+        Statistic.share(
+            "unlikely_share",
+            "unlikely",
+            "share of unlikely mentions and sentence starts",
+            "poorer|richer in unlikely references",
+        ),
+        Statistic.share(
+            "pronoun_share",
+            "pronouns",
+            "share of pronouns among mentions",
+            "poorer|richer in pronouns",
+            needs="a person",
+        ),
+        Statistic.share(
+            "unintroduced_share",
+            "introductions",
+            "share of persons first mentioned by a pronoun",
+            "better|worse at introducing persons",
+            needs="a person",
+        ),
+        Statistic.ratio("mentions_per_sentence", "density", "mentions per sentence", "poorer|richer in persons"),
+        Statistic.share(
+            "other_gender_share",
+            "genders",
+            "pronouns of the other gender beside one of he or she in a document",
+            "more of one|more mixed in gender",
+            needs="two of he or she",
+        ),
+    )
 
     def summarize(self, latents: MentionChains) -> Pooled:
         """Counts of windows, and of the kinds of symbols that introduce persons."""
@@ -297,11 +285,3 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the least likely mentions in context, in the order of the text, each with the likeliest alternative."""
         return WindowEvidence(self.process_).marked(document, self.project(document))
-
-
-def _resolver(name: str, settings: Mapping[str, Any]) -> Resolver:
-    """Make a resolver."""
-    resolver = make_adapter("resolver", name, settings, builtin=("given",))
-    if not isinstance(resolver, Resolver):
-        raise UsageError(f"resolver {name!r} gives {type(resolver).__name__}, not a momus.text.mentions.Resolver")
-    return resolver

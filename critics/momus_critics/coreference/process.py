@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from momus.critic import Counts, Pooled
 from momus.critic.fitted import Fitted
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.errors import UsageError
 from momus.estimator import Estimator
 from momus.evidence import Evidence, MarkedDocument, Step, Table
@@ -79,7 +79,12 @@ class ChainProcess(Estimator):
                 keys, counts = np.unique(short, return_counts=True)
                 tables[m - 1] = keys, counts.astype(np.float64)
         self.discounts_ = np.array([discount(c, needs_twos=False) for _, c in tables])
-        self.returns_ = np.array([0.5, *(self._return_share(*raw[m - 1], m) for m in range(2, self.order + 1))])
+        returns = [0.5]
+        for m, (keys, counts) in enumerate(raw[1:], 2):
+            gone, back, new = self.coder.left(keys, m)
+            either = back | (gone & new)  # windows whose last entity is new once the first symbol is dropped
+            returns.append(float((counts[back].sum() + 0.5) / (counts[either].sum() + 1.0)))
+        self.returns_ = np.array(returns)
         # per order: windows and their counts, (W,); contexts (the window without its last digit), the sum of counts and
         # the number of different successors of each, (H,)
         for m, (grams, weights) in enumerate(tables, 1):
@@ -87,9 +92,8 @@ class ChainProcess(Estimator):
             self._keep(m, grams, weights, contexts, np.bincount(where, weights), np.bincount(where).astype(np.float64))
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.array("discounts_", (self.order,), low=0.0, high=1.0)
         state.array("returns_", (self.order,), low=0.0, high=1.0)
         for m in range(1, self.order + 1):
@@ -107,12 +111,6 @@ class ChainProcess(Estimator):
         """Store the tables of order m as fitted attributes, which are saved with the critic."""
         for name, array in zip(("keys", "counts", "contexts", "totals", "types"), arrays, strict=True):
             setattr(self, f"{name}{m}_", array)
-
-    def _return_share(self, keys: Ints, counts: Ints, m: int) -> float:
-        """Share of the symbols new in the shorter window that return to the dropped entity; 0.5 added to each count."""
-        gone, back, new = self.coder.left(keys, m)
-        either = back | (gone & new)  # windows whose last entity is new once the first symbol is dropped
-        return float((counts[back].sum() + 0.5) / (counts[either].sum() + 1.0))
 
     def log_probabilities(self, chains: Chains) -> Floats:
         """log P of each symbol given the preceding ones of its document, in nats, float array (N,)."""
@@ -194,11 +192,25 @@ class WindowEvidence:
         share = counts / totals[:, None]
         log_p = self.process.of_windows(keys) if len(keys) else np.zeros(0)
         gain = (share[1] - share[0]) * -log_p
-        return [
-            self._unlikely_table(keys, counts, totals, log_p),
-            self._windows_table(keys, share, gain),
-            self._introductions_table(real, generated),
-        ]
+        top = np.argsort(-np.abs(gain), kind="stable")[:SHOWN]
+        windows = shift_table(
+            "mention-windows",
+            "Windows of mentions that contribute most to the difference in Latent NLL",
+            "window",
+            self.spelled(keys[top]),
+            share[:, top],
+            "per 1,000 symbols",
+            1000,
+            effect=gain[top],
+            measure="contribution, nats per symbol",
+            note=f"{LEGEND} Contribution: (share in generated − share in real text) × −log P.",
+        )
+        persons = [s.arrays.get("first", np.zeros(len(KINDS))) for s in (real, generated)]
+        shares = (c / max(c.sum(), 1.0) for c in persons)
+        of = f"Of {persons[0].sum():,.0f} persons in real and {persons[1].sum():,.0f} in generated text. {LEGEND}"
+        title = "How persons are first mentioned"
+        first = shift_table("mention-introductions", title, "first mention", KINDS, shares, "% of persons", note=of)
+        return [self._unlikely_table(keys, counts, totals, log_p), windows, first]
 
     def marked(self, document: Corpus, latents: MentionChains) -> MarkedDocument | None:
         """Show the least likely mentions in context, in the order of the text, each with the likeliest alternative."""
@@ -236,22 +248,6 @@ class WindowEvidence:
             likeliest.append((self.spelled(outcomes[top : top + 1])[0].rsplit(" ", 1)[-1], float(log_p[top])))
         return likeliest
 
-    def _windows_table(self, keys: Ints, share: Floats, gain: Floats) -> Table:
-        """Windows by their part of the difference in Latent NLL; ``share`` is (2, W)."""
-        top = np.argsort(-np.abs(gain), kind="stable")[:SHOWN]
-        items = Shifts.of_shares(
-            "window",
-            self.spelled(keys[top]),
-            share[:, top],
-            "per 1,000 symbols",
-            1000,
-            effect=gain[top],
-            measure="contribution, nats per symbol",
-        )
-        title = "Windows of mentions that contribute most to the difference in Latent NLL"
-        note = f"{LEGEND} Contribution: (share in generated − share in real text) × −log P."
-        return items.table("mention-windows", title, note=note)
-
     def _unlikely_table(self, keys: Ints, counts: Floats, totals: Floats, log_p: Floats) -> Table:
         """Unlikely windows, those first that contribute most to the difference of the headline."""
         unlikely = np.flatnonzero(log_p < UNLIKELY)
@@ -271,14 +267,4 @@ class WindowEvidence:
             ("window", "real", "generated", "log P", "likeliest instead", "its log P"),
             rows,
             note=f"Of 1,000 symbols, {sums[0]:.1f} are unlikely in real and {sums[1]:.1f} in generated text. {LEGEND}",
-        )
-
-    def _introductions_table(self, real: Pooled, generated: Pooled) -> Table:
-        """Kinds of first mentions, the largest difference first."""
-        counts = [s.arrays.get("first", np.zeros(len(KINDS))) for s in (real, generated)]
-        shares = (c / max(c.sum(), 1.0) for c in counts)
-        return Shifts.of_shares("first mention", KINDS, shares, "% of persons").table(
-            "mention-introductions",
-            "How persons are first mentioned",
-            note=f"Of {counts[0].sum():,.0f} persons in real and {counts[1].sum():,.0f} in generated text. {LEGEND}",
         )

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
+from momus.critic import (
+    Counted,
+    Counts,
+    LogPrior,
+    MergeableMixin,
+    Pooled,
+    Reporting,
+    Rows,
+    StateSequences,
+    Statistic,
+    directions,
+)
 from momus.critic.fitted import Fitted
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.critic.statistic import total_variation
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Step
@@ -19,27 +30,116 @@ from momus.numeric.ragged import changes, float_sums, offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
-from momus_critics.discourse.classes import (
-    FIRST_CONNECTIVE,
-    FIRST_PERSON,
-    FIRST_PERSON_SHORT,
-    PARAGRAPH,
-    QUESTION,
-    SPEECH,
-    STATES,
-    THIRD_PERSON,
-    SentenceClasses,
-    sentence_classes,
-)
-from momus_critics.evidence import highest
-from momus_critics.prose.examples import FEWEST, Exampled, Usage, counts_of, first_of_each, largest_gap, ranks
+from momus.text.mentions import FEMALE, FIRST, MALE, PLURAL
+from momus_critics.evidence import highest, marked
+from momus_critics.prose.examples import Exampled, first_of_each, largest_gap, ranks, usage_tables
 from momus_critics.prose.ngrams import DenseNGrams
-from momus_critics.prose.reading import ProseCritic
+from momus_critics.prose.reading import Prose, ProseCritic
+
+CONNECTIVES: dict[str, tuple[str, ...]] = {
+    "contrast": (
+        *("but", "however", "yet", "still", "nevertheless", "nonetheless", "although", "though", "instead", "whereas"),
+        *("on the other hand", "in contrast", "by contrast", "on the contrary", "even so", "conversely", "despite"),
+    ),
+    "cause": (
+        *("because", "so", "therefore", "thus", "hence", "consequently", "accordingly", "since"),
+        *("as a result", "for this reason", "that is why"),
+    ),
+    "addition": (
+        *("and", "also", "moreover", "furthermore", "besides", "additionally", "likewise", "similarly", "or", "nor"),
+        *("in addition", "as well as", "what is more", "not only"),
+    ),
+    "time": (
+        *("then", "when", "after", "before", "while", "until", "once", "meanwhile", "suddenly", "later", "soon", "now"),
+        *("afterwards", "eventually", "at last", "at first", "first", "second", "next", "as soon as", "finally"),
+    ),
+    "condition": ("if", "unless", "otherwise", "whether", "provided that", "in case"),
+    "example": (
+        *("indeed", "in fact", "for example", "for instance", "in particular", "specifically", "in other words"),
+        *("that is", "especially", "of course"),
+    ),
+    "conclusion": (
+        *("overall", "ultimately", "in conclusion", "in summary", "in short", "in the end", "to sum up"),
+        *("all in all", "at the end of the day", "to conclude", "in essence"),
+    ),
+}
+"""Words and phrases that open a sentence, by sense."""
+STATES = ("paragraph", "plain", "speech", "question", *CONNECTIVES)
+PARAGRAPH, PLAIN, SPEECH, QUESTION = range(4)
+FIRST_CONNECTIVE = 4
+OPENING = frozenset('"“«„‹「『')
+DASHES = frozenset("—–-")
+ASKING = frozenset("?？؟")
+FIRST_PERSON = frozenset(FIRST)
+FIRST_PERSON_SHORT = frozenset(("i'm", "i've", "i'd", "i'll", "i’m", "i’ve", "i’d", "i’ll", "we're", "we’re"))
+THIRD_PERSON = frozenset((*MALE, *FEMALE, *PLURAL))
+
+
+def sentence_classes(prose: Prose) -> tuple[Ints, Ints]:
+    """The class of each sentence, and the first token of each: int64 (S,) both.
+
+    A sentence with an opening quotation mark, or that begins with a dash, is speech; one that ends with a question mark
+    is a question, unless it is speech; others go by the connective that they open with.
+
+    >>> from momus import Corpus
+    >>> from momus_critics.prose.reading import paragraph_tokenizer
+    >>> from momus_critics.prose.reading import read_prose
+    >>> text = "He came. But why? “No,” she said. In fact, he left. However it rained."
+    >>> prose = read_prose(Corpus.from_texts([text]).tokens(paragraph_tokenizer("words")))
+    >>> [STATES[i] for i in sentence_classes(prose)[0]]
+    ['plain', 'question', 'speech', 'example', 'contrast']
+    """
+    count = int(prose.sentences[-1]) + 1 if len(prose.ids) else 0
+    first = np.searchsorted(prose.sentences, np.arange(count))
+    classes = np.full(count, PLAIN, dtype=np.int64)
+    number = {w: i for i, w in enumerate(prose.words)}
+    for sense, phrases in enumerate(CONNECTIVES.values(), FIRST_CONNECTIVE):
+        for phrase in phrases:
+            opens = np.ones(len(first), dtype=bool)  # whether each sentence opens with the phrase, (S,)
+            for k, word in enumerate(phrase.split(" ")):
+                at = np.minimum(first + k, max(len(prose.ids) - 1, 0))  # (S,); beyond the text, the sentence differs
+                same = prose.sentences[at] == prose.sentences[first]
+                opens &= (prose.ids[at] == number.get(word, -1)) & same
+            classes[opens] = sense
+    asks, quotes, dash = (prose.is_any(words) for words in (ASKING, OPENING, DASHES))
+    # later assignments win: speech over questions, questions over connectives
+    classes[np.bincount(prose.sentences, asks, count) > 0] = QUESTION
+    classes[np.bincount(prose.sentences, quotes, count) > 0] = SPEECH
+    if count:
+        classes[dash[first]] = SPEECH
+    return classes, first
+
+
+@dataclass(frozen=True)
+class SentenceClasses(StateSequences):
+    """Classes of sentences, each paragraph preceded by a mark, and the tokens they were read from.
+
+    Attributes
+    ----------
+    starts
+        int64 (N,): first token of each state's sentence, or of the paragraph.
+    prose
+        The tokens.
+    persons
+        float64 (n, 2): pronouns of the first person, and of the first and third.
+    """
+
+    starts: Ints = None  # type: ignore[assignment]  # always given; dataclasses require a default here
+    prose: Prose = None  # type: ignore[assignment]
+    persons: Floats = None  # type: ignore[assignment]
+
 
 SHOWN, WORDS = 20, 2
 """Openings of a table, and words of an opening."""
 EXAMPLE = 14
 """Tokens of an example."""
+SHARES = (
+    ("connective_share", "connectives", "sentences that open with a connective", "connectives", "a sentence"),
+    ("question_share", "questions", "questions", "questions", "a sentence"),
+    ("speech_share", "speech", "sentences of speech", "speech", "a sentence"),
+    ("first_person_share", "persons", "first person among pronouns", "the first person", "such a pronoun"),
+)
+"""Shares: their name, rows, label, in what a text is rich, and what a document must have."""
 
 
 @parametrized
@@ -96,9 +196,9 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
         self.process_ = self.new_process().learn(counts)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        Fitted(self).component("process_", DenseNGrams)
+        state.component("process_", DenseNGrams)
 
     def project(self, batch: Corpus) -> SentenceClasses:
         """Classify the sentences of each document."""
@@ -129,37 +229,32 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
         pairs = np.full(len(z), -1, dtype=np.int64)
         pairs[1:] = z[:-1] * size + z[1:]
         pairs[latents.offsets[:-1][latents.lengths > 0]] = -1
+        names, starts, which = openings_of(latents)
+        owner = np.searchsorted(latents.prose.offsets, starts, side="right") - 1  # document of each opening
+        counts = sparse.csr_array((np.ones(len(owner)), (owner, which)), shape=(len(sentences), len(names)))
         shares = {"connectives": z >= FIRST_CONNECTIVE, "questions": z == QUESTION, "speech": z == SPEECH}
         return {
             "pairs": Counted.of_tokens(pairs, latents.offsets, np.arange(size * size)),
             **{k: np.column_stack([float_sums(v, latents.offsets), sentences]) for k, v in shares.items()},
             "persons": latents.persons,
-            "openings": SentenceOpenings.of(latents).rows(latents, sentences),
+            # numbers of sentences, then of those with each opening, (n, 1 + V)
+            "openings": Counted(
+                sparse.csr_array(sparse.hstack([sparse.csr_array(sentences[:, None]), counts])), ["", *names]
+            ),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Total variation of pairs of classes; shares of connectives, questions, speech, first person; openings."""
-        shares = (
-            ("connective_share", "connectives", "sentences that open with a connective", "connectives", "a sentence"),
-            ("question_share", "questions", "questions", "questions", "a sentence"),
-            ("speech_share", "speech", "sentences of speech", "speech", "a sentence"),
-            ("first_person_share", "persons", "first person among pronouns", "the first person", "such a pronoun"),
-        )
-        return (
-            Statistic.distance("transitions", "pairs", total_variation, "total variation of pairs of sentence classes"),
-            Statistic.distance(
-                "largest_gap",
-                "openings",
-                largest_gap,
-                "largest gap of an opening (Cohen’s h of shares of sentences)",
-                uneven="itself",
-                item="sentences open with",
-            ),
-            *(
-                Statistic.share(name, rows, label, f"poorer|richer in {noun}", needs=needs)
-                for name, rows, label, noun, needs in shares
-            ),
-        )
+    tested = (
+        Statistic.distance("transitions", "pairs", total_variation, "total variation of pairs of sentence classes"),
+        Statistic.distance(
+            "largest_gap",
+            "openings",
+            largest_gap,
+            "largest gap of an opening (Cohen’s h of shares of sentences)",
+            uneven="itself",
+            item="sentences open with",
+        ),
+        *(Statistic.share(k, rows, label, f"poorer|richer in {noun}", needs=of) for k, rows, label, noun, of in SHARES),
+    )
 
     def summarize(self, latents: SentenceClasses) -> Exampled:
         """Numbers of classes and of openings, with an example of each opening."""
@@ -169,15 +264,17 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Over-used and under-used openings of sentences, and classes."""
-        totals = _sentences(real), _sentences(generated)
-        names, p, q = counts_of(real, generated, "openings", str, totals, FEWEST)
-        usage = Usage("openings", "Openings of sentences", "opening", "sentences", names, names, p, q)
+        classes = [t.arrays["classes"] for t in (real, generated)]
+        a, b = (max(float(c.sum() - c[PARAGRAPH]), 1.0) for c in classes)  # sentences
+        title, kind = "Openings of sentences", "openings"
         told = [i for i in range(len(STATES)) if i != PARAGRAPH]
-        shares = (t.arrays["classes"][told] / total for t, total in zip((real, generated), totals, strict=True))
-        classes = Shifts.of_shares("class", [STATES[i] for i in told], shares, "% of sentences")
+        shares = classes[0][told] / a, classes[1][told] / b
+        names = [STATES[i] for i in told]
         return [
-            *usage.tables(real, generated, SHOWN, "openings of sentences"),
-            classes.table("classes", "Classes of sentences"),
+            *usage_tables(
+                (real, generated), kind, title, "opening", "sentences", (a, b), SHOWN, "openings of sentences"
+            ),
+            shift_table("classes", "Classes of sentences", "class", names, shares, "% of sentences"),
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
@@ -193,65 +290,40 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
             text = "" if state == PARAGRAPH else " ".join(z.prose.spelled[c] for c in same.tolist())
             steps.append(Step(STATES[state], text, -float(values[i]), i in odd))
         note = "Each sentence by its first words; marked: least likely classes."
-        return MarkedDocument(document.name, document.ids[0], -float(values.sum()), "nats", steps, note)
+        return marked(self, document, z, steps, note=note)
 
 
-@dataclass(frozen=True)
-class SentenceOpenings:
+def openings_of(z: SentenceClasses) -> tuple[list[str], Ints, Ints]:
     """The first two words of sentences; symbols between them are left out, and so are sentences of one word.
 
-    Attributes
-    ----------
-    names
-        Distinct openings, (V,).
-    starts, which
-        The first token of each sentence, and the number of its opening, (S,).
+    Returns
+    -------
+    Distinct openings, (V,); the first token of each sentence that has one, and the number of its opening, (S,).
     """
-
-    names: list[str]
-    starts: Ints
-    which: Ints
-
-    @classmethod
-    def of(cls, z: SentenceClasses) -> SentenceOpenings:
-        """Find the openings of all sentences."""
-        prose = z.prose
-        starts = z.starts[np.asarray(z.states) != PARAGRAPH]
-        words = np.flatnonzero(prose.alphabetic)
-        at = np.searchsorted(words, starts)
-        # of the last sentences of the batch, too few words may follow
-        starts, at = starts[at + WORDS <= len(words)], at[at + WORDS <= len(words)]
-        if len(at):
-            same = prose.sentences[words[at + WORDS - 1]] == prose.sentences[starts]  # both words in the sentence
-            starts, at = starts[same], at[same]
-        pairs = prose.ids[words[at]] * len(prose.words) + prose.ids[words[at + 1]] if len(at) else at
-        distinct, which = np.unique(pairs, return_inverse=True)
-        names = [f"{prose.words[p // len(prose.words)]} {prose.words[p % len(prose.words)]}" for p in distinct.tolist()]
-        return cls(names, starts, which)
-
-    def rows(self, z: SentenceClasses, sentences: Floats) -> Counted:
-        """Numbers of ``sentences`` by document, (n,), then of those with each opening: (n, 1 + V)."""
-        owner = np.searchsorted(z.prose.offsets, self.starts, side="right") - 1  # document of each opening
-        shape = len(sentences), len(self.names)
-        counts = sparse.csr_array((np.ones(len(owner)), (owner, self.which)), shape=shape)
-        first = sparse.csr_array(np.asarray(sentences, dtype=np.float64)[:, None])
-        return Counted(sparse.csr_array(sparse.hstack([first, counts])), ["", *self.names])
+    prose = z.prose
+    starts = z.starts[np.asarray(z.states) != PARAGRAPH]
+    words = np.flatnonzero(prose.alphabetic)
+    at = np.searchsorted(words, starts)
+    # of the last sentences of the batch, too few words may follow
+    starts, at = starts[at + WORDS <= len(words)], at[at + WORDS <= len(words)]
+    if len(at):
+        same = prose.sentences[words[at + WORDS - 1]] == prose.sentences[starts]  # both words in the sentence
+        starts, at = starts[same], at[same]
+    pairs = prose.ids[words[at]] * len(prose.words) + prose.ids[words[at + 1]] if len(at) else at
+    distinct, which = np.unique(pairs, return_inverse=True)
+    names = [f"{prose.words[p // len(prose.words)]} {prose.words[p % len(prose.words)]}" for p in distinct.tolist()]
+    return names, starts, which
 
 
-def _openings(z: SentenceClasses) -> tuple[dict[str | float, float], dict[str, list[tuple[float, str]]]]:
+def _openings(z: SentenceClasses) -> tuple[dict[str | float, float], list[tuple[str, float, str]]]:
     """Number of sentences by their first two words, and an example of each, whichever it is."""
-    prose, openings = z.prose, SentenceOpenings.of(z)
-    starts, where = openings.starts, openings.which
+    prose, (names, starts, where) = z.prose, openings_of(z)
     rank = ranks(prose.hashes, starts, range(8))
-    examples: dict[str, list[tuple[float, str]]] = {}
+    examples = []
     for i in first_of_each(where, rank).tolist():
         start, stop = int(starts[i]), int(starts[i]) + EXAMPLE
         codes = prose.codes[start:stop][prose.sentences[start:stop] == prose.sentences[start]]
         text = " ".join(prose.spelled[c] for c in codes.tolist())
-        examples.setdefault(openings.names[int(where[i])], []).append((float(rank[i]), text))
-    counts = np.bincount(where, minlength=len(openings.names)).tolist()
-    return {n: float(c) for n, c in zip(openings.names, counts, strict=True)}, examples
-
-
-def _sentences(text: Pooled) -> float:
-    return max(float(text.arrays["classes"].sum() - text.arrays["classes"][PARAGRAPH]), 1.0)
+        examples.append((f"openings {names[int(where[i])]}", float(rank[i]), text))
+    counts = np.bincount(where, minlength=len(names)).astype(np.float64).tolist()
+    return dict(zip(names, counts, strict=True)), examples

@@ -34,7 +34,7 @@ from momus_critics.diversity.answers import (
     relative_variance,
     vectors,
 )
-from momus_critics.evidence import distributions
+from momus_critics.evidence import distributions, marked
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import BREAK, paragraph_tokenizer, read_prose
 
@@ -106,18 +106,8 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
                 "critic 'diversity' is not tested: one document per prompt",
                 hint="give several answers per prompt, with a prompt_id, or real text with a group_id",
             )
-        self._weigh(answers)
-        self.size_, self.grouped_ = int(np.median(several.section_counts)), list[str]()
-        z = _logit(self.project(several).similarity)
-        # equal similarities would leave no spread, and any other one impossible
-        self.mean_, self.sd_ = float(z.mean()), float(max(z.std(), LEAST_SD))
-        self.prompts_ = len(several)
-        return self
-
-    def _weigh(self, answers: Corpus) -> None:
-        """Inverse document frequencies of all words: log((1 + n) / (1 + d)) + 1."""
-        table = answers.tokens(self.reader)
-        prose = read_prose(table)
+        # inverse document frequencies of all words: log((1 + n) / (1 + d)) + 1
+        prose = read_prose(answers.tokens(self.reader))
         sections = _answer_of(answers, len(prose.ids), self.reader)
         pairs = np.unique(np.stack([sections, prose.ids]), axis=1)  # distinct (answer, word), (2, pairs)
         frequency = np.bincount(pairs[1], minlength=len(prose.words))  # answers with each word
@@ -126,6 +116,12 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
         self.words_ = [w for w, k in zip(prose.words, keep.tolist(), strict=True) if k]
         self.idf_ = np.log((1 + total) / (1 + frequency[keep])) + 1.0
         self.unknown_idf_ = float(np.log(1 + total) + 1.0)
+        self.size_, self.grouped_ = int(np.median(several.section_counts)), list[str]()
+        z = _logit(self.project(several).similarity)
+        # equal similarities would leave no spread, and any other one impossible
+        self.mean_, self.sd_ = float(z.mean()), float(max(z.std(), LEAST_SD))
+        self.prompts_ = len(several)
+        return self
 
     def settle(self, texts: Sequence[Corpus]) -> bool:
         """Count distinct answers among as many as half the repeated prompts of each text have."""
@@ -141,9 +137,8 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
         self.size_, self.grouped_ = size, grouped
         return changed
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.array("idf_", (len(state.texts("words_")),), low=0.0)
         state.number("unknown_idf_", low=0.0)
         state.number("mean_")
@@ -256,8 +251,8 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
             more = f" | {len(groups) - LINES} more" if len(groups) > LINES else ""
             sizes = f"{counted(int(latents.counts[i]), 'answer')} in {counted(len(groups), 'group')}"
             text = f"{latents.prompts[i]}: {sizes}: {shown}{more}"
-            examples.append((-float(latents.similarity[i]), text))
-        return Exampled.of(Pooled(len(latents), {}, {"similarity": table}), {"prompts": examples}, SHOWN)
+            examples.append(("prompts", -float(latents.similarity[i]), text))
+        return Exampled.of(Pooled(len(latents), {}, {"similarity": table}), examples, SHOWN)
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Distribution of the similarity of answers, and the prompts with the least variety."""
@@ -266,14 +261,9 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
             for role, text in (("generated", generated), ("real", real))
             for rank, answers in text.examples.get("prompts", ())
         ]
+        x, title = Axis("mean cosine of two answers"), "Similarity of the answers to a prompt"
         return [
-            distributions(
-                "similarity",
-                "Similarity of the answers to a prompt",
-                Axis("mean cosine of two answers"),
-                "share of prompts",
-                [t.counts["similarity"] for t in (real, generated)],
-            ),
+            distributions((real, generated), "similarity", "similarity", title, x, "share of prompts"),
             Table("alike", "Prompts whose answers are most alike", ("text", "similarity", "answers in groups"), rows),
         ]
 
@@ -295,12 +285,11 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
             for i in group:
                 label = f"group {number}" if len(group) > 1 else ""
                 steps.append(Step(label, latents.texts[0][i], None, len(group) > 1))
-        value = -float(self.log_prior(latents).values[0])
         note = (
             f"Mean similarity {latents.similarity[0]:.2f}; effective number of distinct answers "
             f"{latents.distinct[0]:.2f}."
         )
-        return MarkedDocument(document.name, document.ids[0], value, "nats", steps, note)
+        return marked(self, document, latents, steps, note=note)
 
 
 def _logit(similarity: Floats) -> Floats:

@@ -4,29 +4,129 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
 from momus.critic import Counted, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
-from momus.critic.shifts import Named, Shifts
+from momus.critic.shifts import Named, shift_table
 from momus.critic.statistic import supremum
 from momus.errors import FittingError
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Table
-from momus.numeric.ragged import offsets_of
-from momus.numeric.types import Floats, Ints
+from momus.numeric.ragged import offsets_of, owners_of
+from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
-from momus_critics.chains import evidence
+from momus.text.mentions import FIRST, SECOND
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents, chained
-from momus_critics.edges.features import FEATURES, EdgeSentence, read_edges
 from momus_critics.fits.mixtures import BernoulliMixture, names_of
 from momus_critics.prose.examples import LEAST, Exampled, counts_of
-from momus_critics.prose.reading import ProseCritic
+from momus_critics.prose.reading import Prose, ProseCritic
+
+WORDS: dict[str, frozenset[str]] = {
+    "question": frozenset("?？؟"),
+    "exclamation": frozenset("!！"),
+    "ellipsis": frozenset(("…", "...")),
+    "speech": frozenset('"“”„«»'),
+    "first person": frozenset(FIRST),
+    "address": frozenset(SECOND),
+    "third person": frozenset(("he", "she", "him", "her", "his", "hers", "they", "them", "their")),
+    "modal": frozenset(("will", "would", "can", "could", "may", "might", "must", "should", "shall", "cannot")),
+    "negation": frozenset(("not", "no", "never", "nothing", "nobody", "none", "neither", "nor", "without")),
+    "general truth": frozenset(
+        (
+            *("always", "every", "everyone", "everything", "life", "world", "people", "human", "humanity", "sometimes"),
+            *("reminder", "remember", "lesson", "forever", "hope", "future", "true", "truth", "power", "beauty"),
+        )
+    ),
+    "conclusion": frozenset(
+        ("overall", "conclusion", "ultimately", "summary", "thus", "therefore", "hence", "finally", "conclude")
+    ),
+    "contrast": frozenset(("but", "however", "yet", "though", "although", "while", "despite", "instead")),
+    "past": frozenset(("was", "were", "had", "did", "said", "went", "came", "knew", "thought", "looked", "felt")),
+    "present": frozenset(("is", "are", "am", "has", "have", "do", "does", "'s")),
+    "greeting": frozenset(("dear", "hello", "hi", "thanks", "thank", "sincerely", "regards", "welcome", "please")),
+}
+"""Features that a sentence has if one of these words, in lower case, is in it."""
+OTHERS = ("number", "name", "short", "long", "own paragraph", "markup")
+FEATURES = (*WORDS, *OTHERS)
+SHORT, LONG = 8, 25
+"""A short sentence has fewer words, a long one more."""
+LAYOUT = frozenset("#*_>|")
+RECURRING = 2
+"""Tokens of an opening that is counted over documents; an ending has its last mark besides."""
+SEPARATOR, HEADING = " ", "#"
+
+
+@dataclass(frozen=True)
+class EdgeSentence:
+    """The first or the last sentence of n documents.
+
+    Attributes
+    ----------
+    features
+        bool (n, F), by `FEATURES`.
+    words
+        n texts: the first or last words of the document, in lower case.
+    paragraph
+        float64 (n,): number of words of its paragraph; NaN where that is the whole document.
+    numbers
+        int64 (n,): number of the sentence over all documents, −1 where a document has none.
+    texts
+        n texts: the tokens of the sentence with spaces between.
+    """
+
+    features: Bools
+    words: tuple[str, ...]
+    paragraph: Floats
+    numbers: Ints
+    texts: tuple[str, ...]
+
+
+def read_edges(prose: Prose) -> tuple[EdgeSentence, EdgeSentence]:
+    """The first and the last sentence of documents that have tokens."""
+    # the offsets of an empty document point at a token of the next one
+    present = np.flatnonzero(prose.lengths > 0)
+    first, last = np.full(len(prose), -1), np.full(len(prose), -1)
+    first[present] = prose.sentences[prose.offsets[present]]
+    last[present] = prose.sentences[prose.offsets[present + 1] - 1]
+    return _edge(prose, first, at_end=False), _edge(prose, last, at_end=True)
+
+
+def _edge(prose: Prose, chosen: Ints, at_end: bool) -> EdgeSentence:
+    n, owners = len(prose), owners_of(prose.offsets)
+    inside = prose.sentences == chosen[owners]  # tokens of the chosen sentences, (N,)
+
+    def count(tokens: Bools) -> Floats:
+        return np.bincount(owners, tokens & inside, n).astype(np.float64)
+
+    columns = [count(prose.is_any(words)) > 0 for words in WORDS.values()]
+    words = count(prose.alphabetic)
+    digits = np.array([w[:1].isdigit() for w in prose.words], dtype=bool)[prose.ids]
+    # a capital behind another word of the sentence, but for the pronoun
+    follows = np.zeros(len(owners), dtype=bool)
+    follows[1:] = inside[:-1] & inside[1:] & prose.alphabetic[:-1]
+    names = prose.capitalised & follows & ~prose.is_any(frozenset("i"))
+    begin, end = (np.searchsorted(prose.sentences, chosen + shift) for shift in (0, 1))  # tokens, (n,) each
+    paragraph = np.where(chosen >= 0, prose.paragraphs[np.minimum(begin, max(len(prose.paragraphs) - 1, 0))], -1)
+    same = prose.paragraphs == paragraph[owners]  # tokens of the chosen sentence's paragraph, (N,)
+    columns += [count(digits) > 0, count(names) > 0, words < SHORT, words > LONG]
+    columns += [np.bincount(owners, same & ~inside & prose.alphabetic, n) == 0, count(prose.is_any(LAYOUT)) > 0]
+    length = np.where(np.bincount(owners, ~same, n) > 0, np.bincount(owners, same & prose.alphabetic, n), np.nan)
+    texts = tuple(" ".join(prose.tokens(a, b)) for a, b in zip(begin.tolist(), end.tolist(), strict=True))
+    # the first or last few tokens of each document, in lower case; final marks stand with the words
+    ends = []
+    for a, b in zip(prose.offsets[:-1].tolist(), prose.offsets[1:].tolist(), strict=True):
+        while not at_end and a + 1 < b and prose.words[prose.ids[a]] == prose.words[prose.ids[a + 1]] == HEADING:
+            a += 1  # a heading of any level is one mark
+        codes = prose.ids[max(a, b - RECURRING - 1) : b] if at_end else prose.ids[a : min(b, a + RECURRING)]
+        ends.append(SEPARATOR.join(prose.words[i] for i in codes.tolist()))
+    return EdgeSentence(np.column_stack(columns), tuple(ends), length, chosen, texts)
+
 
 TOLD = {
     "opens": {"question": "a question", "speech": "speech", "markup": "markup"},
@@ -41,6 +141,10 @@ TOLD = {
 """Features of the first and of the last sentence whose shares are tested, and what sentences call them."""
 SHOWN, NAMED = 12, 3
 """Recurring openings and endings that a table shows, and that are named."""
+
+
+def _row(where: str, feature: str) -> str:
+    return f"{where}_{feature.replace(' ', '_')}"
 
 
 @dataclass(frozen=True)
@@ -106,18 +210,17 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
                 f"critic 'edges': no document of {real.name!r} has two sentences",
                 hint="give text whose documents have a first and a last sentence to fit on",
             )
-        self.opening_ = BernoulliMixture(n_states=self.n_states, seed=self.seed).learn(first.features[several])
-        self.ending_ = BernoulliMixture(n_states=self.n_states, seed=self.seed).learn(last.features)
+        self.opening_ = self.new_opening().learn(first.features[several])
+        self.ending_ = self.new_ending().learn(last.features)
         self.titles_ = [f"opens: {n}" for n in names_of(self.opening_, FEATURES)]
         self.titles_ += [f"ends: {n}" for n in names_of(self.ending_, FEATURES)]
         marginals, offsets = self._classes(first, last)
         self.learn_chain(marginals.argmax(axis=1), offsets, self.seed)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state()
-        state = Fitted(self)
+        super().check_state(state)
         sizes = [len(state.component(name, BernoulliMixture).shares_) for name in ("opening_", "ending_")]
         state.require(sum(sizes) == len(self.titles_), "titles_", "a name for each class")
 
@@ -158,40 +261,38 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
             "endings": _texts(last.words),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Largest difference of one opening and of one ending; shares of features; length of the last paragraph."""
-        return (
-            *(
-                Statistic.distance(
-                    f"recurring_{rows}",
-                    rows,
-                    supremum,
-                    f"most changed of all {what}",
-                    uneven="itself",
-                    item=f"documents {verb} with",
-                )
-                for rows, what, verb in (("openings", "first words", "open"), ("endings", "last words", "end"))
-            ),
-            *(
-                Statistic.share(
-                    f"{_row(where, feature)}_share",
-                    _row(where, feature),
-                    f"documents that {where[:-1]} with {what}",
-                    f"less|more often {where[:-1]}ing with {feature}",
-                    clause=f"{{}} of documents {where[:-1]} with {what}",
-                )
-                for where in TOLD
-                for feature, what in TOLD[where].items()
-            ),
-            Statistic.relative(
-                "last_paragraph_words",
-                "last_paragraph",
-                "mean length of the last of several paragraphs",
-                "shorter|longer in its last paragraph",
-                unit="words",
-                needs="several paragraphs",
-            ),
-        )
+    tested = (
+        *(
+            Statistic.distance(
+                f"recurring_{rows}",
+                rows,
+                supremum,
+                f"most changed of all {what}",
+                uneven="itself",
+                item=f"documents {verb} with",
+            )
+            for rows, what, verb in (("openings", "first words", "open"), ("endings", "last words", "end"))
+        ),
+        *(
+            Statistic.share(
+                f"{_row(where, feature)}_share",
+                _row(where, feature),
+                f"documents that {where[:-1]} with {what}",
+                f"less|more often {where[:-1]}ing with {feature}",
+                clause=f"{{}} of documents {where[:-1]} with {what}",
+            )
+            for where in TOLD
+            for feature, what in TOLD[where].items()
+        ),
+        Statistic.relative(
+            "last_paragraph_words",
+            "last_paragraph",
+            "mean length of the last of several paragraphs",
+            "shorter|longer in its last paragraph",
+            unit="words",
+            needs="several paragraphs",
+        ),
+    )
 
     def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
         """The first and the last words of documents."""
@@ -202,30 +303,28 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
         """Transition counts, first and last words, and the shortest sentence of each."""
         assert isinstance(latents, EdgeLatents)
         first, last = latents.edges
-        pooled = Pooled(
-            len(latents),
-            {"transitions": latents.expected_count()},
-            {name: _texts(edge.words).total() for name, edge in (("openings", first), ("endings", last))},
+        edges = {"openings": first, "endings": last}
+        counts = {name: _texts(edge.words).total() for name, edge in edges.items()}
+        examples = (
+            (f"{name}:{words}", float(len(text)), text)
+            for name, edge in edges.items()
+            for words, text in zip(edge.words, edge.texts, strict=True)
         )
-        examples: dict[str, list[tuple[float, str]]] = {}
-        for name, edge in (("openings", first), ("endings", last)):
-            for words, text in zip(edge.words, edge.texts, strict=True):
-                examples.setdefault(f"{name}:{words}", []).append((float(len(text)), text))
-        return Exampled.of(pooled, examples)
+        return Exampled.of(Pooled(len(latents), {"transitions": latents.expected_count()}, counts), examples)
 
-    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+    def evidence(self, real: Any, generated: Any) -> list[Evidence]:
         """First and last words that recur, and the transitions that differ."""
         return [
             _recurring("openings", "first words", real, generated),
             _recurring("endings", "last words", real, generated),
-            *evidence.show(self, real.arrays["transitions"], generated.arrays["transitions"]),
+            *super().evidence(real, generated),
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the first and the last sentence with their classes."""
         first, last = read_edges(self.prose(document))
         several = first.numbers[0] < last.numbers[0]
-        return evidence.explain(self, document, [*(first.texts if several else ()), *last.texts])
+        return self.shown(document, [*(first.texts if several else ()), *last.texts])
 
 
 def _texts(words: Sequence[str]) -> Counted:
@@ -233,16 +332,12 @@ def _texts(words: Sequence[str]) -> Counted:
     return Counted.of_tokens(codes.astype(np.int64), np.arange(len(words) + 1), labels.tolist())
 
 
-def _row(where: str, feature: str) -> str:
-    return f"{where}_{feature.replace(' ', '_')}"
-
-
-def _recurring(name: str, what: str, real: Pooled, generated: Pooled) -> Table:
+def _recurring(name: str, what: str, real: Exampled, generated: Exampled) -> Table:
     """First or last words by how much their share of documents differs."""
-    texts, p, q = counts_of(real, generated, name, str)
+    texts, p, q = counts_of(real, generated, name)
     a, b = p[1:] / p[0], q[1:] / q[0]
-    examples = generated.first(f"{name}:{text}" for text in texts) if isinstance(generated, Exampled) else None
+    examples = generated.first(f"{name}:{text}" for text in texts)
     which = np.maximum(p[1:], q[1:]) >= LEAST
     named = Named(what, f"recurring_{name}", which, np.abs(b - a), NAMED)
-    items = Shifts.of_shares(what, texts, (a, b), "% of documents", examples=examples, named=named)
-    return items.table(f"edge-{name}", f"{what.capitalize()} that differ most", SHOWN)
+    title, unit = f"{what.capitalize()} that differ most", "% of documents"
+    return shift_table(f"edge-{name}", title, what, texts, (a, b), unit, examples=examples, named=named, most=SHOWN)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar, Self
 
 import numpy as np
@@ -15,9 +15,9 @@ from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, Scripts, only_language
-from momus_critics.evidence import percent
+from momus_critics.evidence import marked, percent
 from momus_critics.faults.sheet import KINDS, Sheet, Usual, read_sheet
-from momus_critics.faults.signs import FUNCTION_WORDS, scripts_of
+from momus_critics.faults.signs import USUAL, scripts_of
 from momus_critics.faults.words import WordModel
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import ProseCritic
@@ -68,9 +68,8 @@ class Faults(ProseCritic[Sheet]):
         self.rates_ = (flags.sum(axis=0) + 0.5) / (len(flags) + 1.0)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.component("words_", WordModel)
         state.text("language_")
         state.texts("scripts_")
@@ -79,7 +78,7 @@ class Faults(ProseCritic[Sheet]):
 
     @property
     def _usual(self) -> Usual:
-        common = frozenset(w for w in self.words_.words_[:FUNCTION_WORDS] if w[:1].isalpha())
+        common = frozenset(w for w in self.words_.words_[:USUAL] if w[:1].isalpha())
         return Usual(self.scripts_, common, self.language_, self.words_)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
@@ -98,34 +97,31 @@ class Faults(ProseCritic[Sheet]):
     def sufficient_statistics(self, latents: Sheet) -> Mapping[str, Rows]:
         """Whether documents have each kind of fault, and any."""
         flags, ones = latents.flags, np.ones(len(latents))
-        rows = {_row(kind.name): np.column_stack([has, ones]) for kind, has in zip(KINDS, flags.T, strict=True)}
+        rows = {kind.row: np.column_stack([has, ones]) for kind, has in zip(KINDS, flags.T, strict=True)}
         return {"faulty": np.column_stack([flags.any(axis=1), ones]), **rows}
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Shares of documents with any fault, and with each kind."""
-        return (
-            Statistic.having("faulty_share", "faulty", "a fault"),
-            *(
-                Statistic.share(
-                    f"{_row(kind.name)}_share",
-                    _row(kind.name),
-                    kind.label,
-                    f"less|more often {_state(kind.name)}",
-                    clause=f"{{}} of documents {kind.clause}",
-                )
-                for kind in KINDS
-            ),
-        )
+    tested = (
+        Statistic.having("faulty_share", "faulty", "a fault"),
+        *(
+            Statistic.share(
+                f"{kind.row}_share",
+                kind.row,
+                f"documents {kind.label}",
+                f"less|more often {kind.state}",
+                clause=f"{{}} of documents {kind.clause}",
+            )
+            for kind in KINDS
+        ),
+    )
 
     def summarize(self, latents: Sheet) -> Exampled:
         """Documents by kind of fault, and the ids and quotes of some; of loops, the longest."""
-        examples: dict[str, list[tuple[float, str]]] = {}
+        examples: list[tuple[str, float, str]] = []
         owners = owners_of(latents.offsets).tolist()
         for i, (row, kind) in enumerate(zip(owners, latents.states.tolist(), strict=True)):
             rank = _fraction(latents.ids[row]) - int(latents.places[i, 2])  # most often first, then in no order
             name = KINDS[kind].name
-            examples.setdefault(name, []).append((rank, latents.ids[row]))
-            examples.setdefault(name + QUOTES, []).append((rank, latents.quotes[i]))
+            examples += [(name, rank, latents.ids[row]), (name + QUOTES, rank, latents.quotes[i])]
         pooled = Pooled(len(latents), {"flags": latents.flags.sum(axis=0)})
         return Exampled.of(pooled, examples, NAMED)
 
@@ -141,9 +137,7 @@ class Faults(ProseCritic[Sheet]):
             shares = percent(a / max(of_a, 1)), percent(b / max(of_b, 1))
             rows.append((kind.name, *shares, ", ".join(ids or real.texts(kind.name)), next(iter(quotes), "")))
             most = -int(np.floor(generated.examples[kind.name][0][0])) if ids else 0
-            faults.append(
-                Faulty(kind.name, f"{_row(kind.name)}_share", kind.clause, (a, of_a), (b, of_b), ids, quotes, most)
-            )
+            faults.append(Faulty(kind.name, f"{kind.row}_share", kind.clause, (a, of_a), (b, of_b), ids, quotes, most))
         heads = ("fault", "real, % of documents", "generated, % of documents", "documents", "the first says")
         return [Table("faults", "What is broken", heads, rows, faults=faults)]
 
@@ -162,33 +156,12 @@ class Faults(ProseCritic[Sheet]):
             at = max(at, stop)
         if at < len(text):
             steps.append(Step("", text[at:]))
-        value = -float(self.log_prior(sheet).values[0])
-        return MarkedDocument(document.name, document.ids[0], value, "nats", steps)
+        return marked(self, document, sheet, steps)
 
     words_: WordModel
     language_: str
     scripts_: list[str]
     rates_: Floats
-
-
-def _row(name: str) -> str:
-    return name.replace("-", "_")
-
-
-def _state(name: str) -> str:
-    """What a document with a fault is, for directions.
-
-    >>> _state("loop"), _state("broken-off")
-    ('with a loop', 'broken off')
-    """
-    words = {
-        "loop": "with a loop",
-        "noise": "with garbled signs",
-        "refusal": "with a refusal",
-        "one-word": "of one word",
-    }
-    held = {"control-tokens", "word-salad"}
-    return words.get(name) or f"{'with ' * (name in held)}{name.replace('-', ' ')}"
 
 
 def _fraction(text: str) -> float:

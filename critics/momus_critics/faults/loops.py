@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,19 +80,13 @@ def find_loops(texts: Sequence[str]) -> list[Loop | None]:
     6
     """
     loops: list[Loop | None] = []
-    for chunk in _chunks(texts):
-        loops += _of_chunk(chunk)
-    return loops
-
-
-def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     first, size = 0, 0
     for i, text in enumerate(texts):
         if size and size + len(text) > CHUNK:
-            yield texts[first:i]
+            loops += _of_chunk(texts[first:i])
             first, size = i, 0
         size += len(text)
-    yield texts[first:]
+    return loops + _of_chunk(texts[first:])
 
 
 def _of_chunk(texts: Sequence[str]) -> list[Loop | None]:

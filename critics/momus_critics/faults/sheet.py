@@ -14,32 +14,61 @@ from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
 from momus.text.blocks import read_blocks
 from momus.text.corpus import Corpus
-from momus_critics.faults.endings import broken_off, may_break_off
 from momus_critics.faults.loops import find_loops
-from momus_critics.faults.signs import CONTROL, control_tokens, foreign_scripts, foreign_sentences, noise, refusal
+from momus_critics.faults.signs import (
+    CONTROL,
+    broken_off,
+    control_tokens,
+    foreign_scripts,
+    foreign_sentences,
+    may_break_off,
+    noise,
+    refusal,
+)
 from momus_critics.faults.words import WordModel
 from momus_critics.prose.reading import Prose
 
 
 class Kind(NamedTuple):
-    """A kind of fault: its name, what documents do that have it, and the noun of the documents, for statistics."""
+    """A kind of fault: its name, what documents do that have it, and for statistics what kind of documents they are."""
 
     name: str
     clause: str
     label: str
+    state: str
+
+    @property
+    def row(self) -> str:
+        """The key of its rows."""
+        return self.name.replace("-", "_")
 
 
 KINDS = (
-    Kind("broken-off", "break off", "documents that break off"),
-    Kind("loop", "are caught in a loop", "documents caught in a loop"),
-    Kind("control-tokens", "hold control tokens or signs of a chat", "documents with control tokens"),
-    Kind("foreign-script", "hold a passage in another script", "documents with a passage in another script"),
-    Kind("foreign-language", "hold a sentence in another language", "documents with a sentence in another language"),
-    Kind("refusal", "refuse, or say that a model wrote them", "documents that refuse"),
-    Kind("one-word", "are one word", "documents of one word"),
-    Kind("noise", "hold garbled or escaped signs", "documents with garbled or escaped signs"),
-    Kind("misspelt", "are misspelt", "documents with several misspelt words"),
-    Kind("word-salad", "have words in disorder", "documents with words in disorder"),
+    Kind("broken-off", "break off", "that break off", "broken off"),
+    Kind("loop", "are caught in a loop", "caught in a loop", "with a loop"),
+    Kind(
+        "control-tokens",
+        "hold control tokens or signs of a chat",
+        "with control tokens",
+        "with control tokens",
+    ),
+    Kind(
+        "foreign-script",
+        "hold a passage in another script",
+        "with a passage in another script",
+        "foreign script",
+    ),
+    Kind(
+        "foreign-language",
+        "hold a sentence in another language",
+        "with a sentence in another language",
+        "foreign language",
+    ),
+    Kind("refusal", "refuse, or say that a model wrote them", "that refuse", "with a refusal"),
+    Kind("one-word", "are one word", "of one word", "of one word"),
+    Kind("noise", "hold garbled or escaped signs", "with garbled or escaped signs", "with garbled signs"),
+    Kind("misspelt", "are misspelt", "with several misspelt words", "misspelt"),
+    Kind("word-salad", "have words in disorder", "with words in disorder", "with word salad"),
 )
 NUMBER = {kind.name: i for i, kind in enumerate(KINDS)}
 CUT = frozenset(("length", "max_tokens", "max_length", "model_length", "max_new_tokens", "max_output_tokens"))

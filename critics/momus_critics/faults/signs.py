@@ -1,4 +1,7 @@
-"""What should not stand in a text at all: control tokens, noise, refusals, another script or language."""
+"""What should not stand in a text at all: control tokens, noise, refusals, another script or language.
+
+A text breaks off as the last block of it ends, beside its other blocks (`broken_off`).
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,157 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import takewhile
 
 import numpy as np
 
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Ints
+from momus.text.blocks import Block, is_short_line
 from momus.text.languages import identifier, script_counts, script_name
+from momus.text.plain import folded, inline
 from momus_critics.prose.reading import Prose
+
+CLOSERS = "\"')]}*_»>|"
+STOPS = tuple(".!?…。！？؟।")
+FUNCTION_WORDS = frozenset(
+    (
+        *("the", "a", "an", "of", "to", "in", "on", "at", "by", "for", "with", "from", "as", "into", "about", "than"),
+        *("and", "or", "but", "nor", "because", "although", "while", "if", "when", "which", "who", "whose", "that"),
+        *("is", "are", "was", "were", "be", "been", "has", "have", "had", "will", "would", "can", "could", "should"),
+        *("may", "might", "must", "my", "your", "his", "her", "its", "our", "their", "this", "these", "very", "not"),
+    )
+)
+"""English words that end no sentence."""
+OPENERS = FUNCTION_WORDS | frozenset(
+    (
+        *("i", "we", "you", "it", "they", "he", "she", "there", "here", "each", "all", "some", "most", "many", "both"),
+        *("overall", "however", "therefore", "so", "since", "then", "finally", "remember", "let", "feel", "please"),
+        *("additionally", "also", "similarly", "once", "during", "after", "before", "by", "no", "what", "how", "why"),
+    )
+)
+"""English words with which sentences begin, and no names or titles of few words."""
+SIGNED = 5
+"""Most words of a line by which a letter is signed."""
+SENTENCE = 6
+"""Fewest words of a paragraph without a mark at its end, behind other blocks, that reads as a sentence."""
+LONG = 20
+"""Fewest words of such a paragraph that stands alone."""
+
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{1,2}|[^\W_\u3040-\u30ff\u3400-\u9fff]+(?:['’][^\W_]+)*")
+_INNER_END = re.compile(r"(?<![A-Z])[.!?][\"')\]]*\s+[^\W_]|[。！？][”’」』）]*[^\W_]")
+_LONE_MARKER = re.compile(r"(?:^|\n)[^\S\n]*(?:[-*+•]|\(?\w{1,3}[.)])[^\S\n]*$")
+_ADDRESS = re.compile(r"(?:https?://|www\.|\S@)\S+$")
+_SYMBOL = re.compile("[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u20e3]$")
+
+
+def may_break_off(text: str) -> bool:
+    r"""Whether a text may break off: it does not end with a mark of a sentence, or has open code, or a table.
+
+    >>> may_break_off("It rained."), may_break_off("It rained. She"), may_break_off("```\nx.")
+    (False, True, True)
+    """
+    line = text.rstrip().rpartition("\n")[2].rstrip(CLOSERS + " ")
+    return not line.endswith(STOPS) or "|" in line or text.count("```") % 2 == 1 or "~~~" in text
+
+
+def broken_off(text: str, blocks: Sequence[Block]) -> tuple[int, int] | None:
+    r"""Where a text stands that breaks off at its end, in characters; None for one that ends as texts do.
+
+    A text breaks off within code whose fence is open, within a row of a table, behind the marker of a list item, and
+    within a sentence: without a mark at its end, where other blocks of its kind have one. Titles, lists of phrases and
+    verse need none.
+
+    >>> from momus.text.blocks import read_blocks
+    >>> [broken_off(t, read_blocks(t)) for t in ("It rained. She left.", "It rained. She left the", "Yours\n\nAnn")]
+    [None, (0, 23), None]
+    """
+    if not blocks:
+        return None
+    last = blocks[-1]
+    span = last.start, last.stop
+    if _LONE_MARKER.search(text.rstrip()):
+        return span
+    if last.kind == "code":
+        fence = last.sign[:3]
+        return span if fence and not text.rstrip().endswith(fence) else None
+    if last.kind == "table":
+        rows = text[last.start : last.stop].split("\n")
+        return span if rows[-1].count("|") < rows[0].count("|") else None
+    if last.kind in ("break", "heading", "title"):
+        return span if last.kind == "heading" and len(blocks) > 1 and last.level <= 6 else None
+    return span if _is_open(last) or _is_cut(last, blocks[:-1]) else None
+
+
+def _is_open(last: Block) -> bool:
+    """Whether bold type, a bracket or a formula is open at the end of a block."""
+    line, content = last.content.rpartition("\n")[2], last.content
+    return (
+        line.count("**") % 2 == 1
+        or (line.rfind("(") > line.rfind(")") and ":(" not in line.replace(" ", ""))
+        or content.count("\\[") > content.count("\\]")
+    )
+
+
+def _is_cut(last: Block, before: Sequence[Block]) -> bool:
+    """Whether the last block of prose ends within a sentence."""
+    line = _line(last)
+    if _is_ended(line):
+        return False
+    words = _WORD.findall(line)
+    if line.endswith((",", ";", "(", "-", "–", "—", ":")) and not _is_signature(last, before):
+        return True
+    if words and words[-1].lower() in FUNCTION_WORDS and (len(words) > 1 or before):
+        return True
+    if last.kind == "verse" or _is_signature(last, before):
+        return False
+    if _INNER_END.search(line):
+        return True  # within a further sentence
+    if last.kind == "item":
+        peers = list(takewhile(lambda b: b.kind == "item", reversed(before)))
+        alike = [_is_ended(_line(b)) for b in peers if b.level == last.level]
+        alike = alike or [_is_ended(_line(b)) for b in before if b.kind == "item" and b.level == last.level]
+        return bool(alike) and 3 * sum(alike) >= 2 * len(alike)
+    if before and _line(before[-1]).endswith(":"):
+        return False  # what was announced is a phrase
+    if before and last.kind == "paragraph" and _begins_sentence(last):
+        return True
+    lines = [_line(b) for b in before if b.kind == last.kind and not is_short_line(b)]
+    alike = [_is_ended(x) for x in lines if not x.endswith(":")]
+    if not alike and words and not is_short_line(last):
+        alike = [_is_ended(_line(b)) for b in before if b.kind == "item"]
+    if alike:
+        return 2 * sum(alike) > len(alike)
+    return len(words) >= (SENTENCE if before else LONG)
+
+
+def _line(block: Block) -> str:
+    """The last line of what a block says."""
+    return folded(inline(block.content)).strip().rpartition("\n")[2]
+
+
+def _is_ended(line: str) -> bool:
+    """Whether a line has a mark at its end, or ends as an address or a symbol does."""
+    bare = line.rstrip(CLOSERS + " ")
+    return bare.endswith(STOPS) or bare != line.rstrip() or bool(_ADDRESS.search(bare) or _SYMBOL.search(bare))
+
+
+def _begins_sentence(block: Block) -> bool:
+    """Whether a block begins with a word that begins sentences, and no names or titles."""
+    first = _WORD.match(block.content.lstrip("\"'“‘*_("))
+    return first is not None and first[0].lower() in OPENERS
+
+
+def _is_signature(last: Block, before: Sequence[Block]) -> bool:
+    """Whether a short line signs a letter: names with capitals, or what stands below a greeting with a comma."""
+    words = _WORD.findall(last.content)
+    if len(words) > SIGNED or last.kind == "item":
+        return False
+    greeted = bool(before) and _line(before[-1]).endswith(",") and len(_WORD.findall(before[-1].content)) <= SIGNED
+    if _begins_sentence(last):
+        return False
+    return greeted or (bool(before) and all(w[0].isupper() or w.isdigit() for w in words))
+
 
 Span = tuple[int, int]
 
@@ -118,7 +265,7 @@ AT_HOME = 0.002
 """Share of the letters of real text from which a script is at home in it."""
 RUN = 6
 """Fewest letters of another script, with spaces and signs between them, that are a passage in it."""
-FUNCTION_WORDS = 150
+USUAL = 150
 """Most frequent words of real text, some of which each sentence of its language has."""
 FEWEST, LONGEST, SHARE = 8, 400, 0.2
 """Fewest words of a sentence whose language is judged, characters of it that are read, and share of its words among the
@@ -176,7 +323,7 @@ def foreign_sentences(prose: Prose, common: frozenset[str], home: str) -> list[t
     Parameters
     ----------
     common
-        The most frequent words of real text, see `FUNCTION_WORDS`.
+        The most frequent words of real text, see `USUAL`.
     home
         Code of its language; empty if it has several: then no sentence is foreign.
     """
@@ -190,13 +337,11 @@ def foreign_sentences(prose: Prose, common: frozenset[str], home: str) -> list[t
     for sentence in odd.tolist():
         first, last = np.searchsorted(numbers, [sentence, sentence + 1])
         text = " ".join(prose.tokens(int(first), int(last)))[:LONGEST]
-        if len(text) >= SURE and (code := _another(text, home)):
-            foreign.append((int(owners[first]), code, np.arange(first, last)))
+        middle = text.find(" ", len(text) // 2)
+        if len(text) < SURE or middle < 0:
+            continue
+        # neither the sentence nor one of its halves is of this language
+        codes = [identifier().classify(piece)[0] for piece in (text, text[:middle], text[middle:])]
+        if home not in codes:
+            foreign.append((int(owners[first]), str(codes[0]), np.arange(first, last)))
     return foreign
-
-
-def _another(text: str, home: str) -> str:
-    """The code of the language of a sentence, if it is another one, and neither of its halves is of this one."""
-    middle = text.find(" ", len(text) // 2)
-    codes = [identifier().classify(piece)[0] for piece in (text, text[:middle], text[middle:])]
-    return "" if home in codes or middle < 0 else str(codes[0])

@@ -70,9 +70,8 @@ class WordModel(Estimator):
             self.limits_ = np.minimum(low - 0.01, (real.mean(axis=0) + salad.mean(axis=0)) / 2)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         words = state.texts("words_")
         state.array("counts_", (len(words),), kind="i", low=1)
         state.array("gains_", (SIZE + 1, SIZE + 1))

@@ -1,1 +1,1 @@
-"""Maximum-likelihood fits of critics: Zipf, Heaps, shares, clusters."""
+"""Maximum-likelihood fits of critics: types of documents, known words, clusters."""

@@ -80,9 +80,8 @@ class KnownWords(Estimator):
                 break
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.texts("others_")
         state.number("mean_")
         state.number("variance_", above=0.0)

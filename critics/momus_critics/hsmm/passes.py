@@ -140,19 +140,8 @@ def forward(parameters: Parameters, scores: SegmentScores, lengths: Tensor) -> L
     return Lattice(enter, leave, torch.logsumexp(last + parameters.final, dim=-1))
 
 
-def posterior(
-    parameters: Parameters,
-    scores: SegmentScores,
-    lengths: Tensor,
-    collect: Callable[[int, int, Tensor], None] | None = None,
-) -> Posterior:
+def posterior(parameters: Parameters, scores: SegmentScores, lengths: Tensor) -> Posterior:
     """Run both passes and return expectations.
-
-    Parameters
-    ----------
-    collect
-        Called with t, n and the posterior probabilities (B, n, K) of the segments that end at t and last 1 … n;
-        needed by emissions that are estimated from whole segments.
 
     Raises
     ------
@@ -187,8 +176,6 @@ def posterior(
         ends[t] = mass.sum(dim=1)
         for d in range(1, n + 1):
             starts[t - d] += mass[:, d - 1]
-        if collect is not None:
-            collect(t, n, mass)
     transitions = _transitions(parameters, lattice, after_enter)
     # observation t lies in a segment of state k: segments begun up to t minus those ended by then
     occupancy = (starts - ends).cumsum(dim=0)[:-1].permute(1, 0, 2).clamp_min(0.0)
@@ -231,20 +218,15 @@ def viterbi(parameters: Parameters, scores: SegmentScores, lengths: Tensor) -> l
     last = leave.gather(0, lengths.view(1, b, 1).expand(1, b, k))[0] + parameters.final
     value, state = last.max(dim=-1)
     best_duration, best_source = best_duration.cpu(), best_source.cpu()
-    return [
-        _trace(best_duration[:, i], best_source[:, i], int(lengths[i]), int(state[i]), float(value[i]))
-        for i in range(b)
-    ]
-
-
-def _trace(best_duration: Tensor, best_source: Tensor, t: int, state: int, score: float) -> Segments:
-    """Follow the back pointers of one sequence, (T + 1, K) both, from its end."""
-    states, durations = [], []
-    while t > 0:
-        d = int(best_duration[t, state])
-        states.append(state)
-        durations.append(d)
-        t -= d
-        if t > 0:
-            state = int(best_source[t, state])
-    return Segments(states[::-1], durations[::-1], score)
+    traced = []
+    for i in range(b):  # follow the back pointers of each sequence from its end
+        t, at = int(lengths[i]), int(state[i])
+        states: list[int] = []
+        durations: list[int] = []
+        while t > 0:
+            states.append(at)
+            durations.append(int(best_duration[t, i, at]))
+            t -= durations[-1]
+            at = int(best_source[t, i, at])
+        traced.append(Segments(states[::-1], durations[::-1], float(value[i])))
+    return traced

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from momus.arguments import arg
@@ -23,8 +22,7 @@ from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.keyness import evidence
-from momus_critics.keyness.latents import TermLatents, TermProcess, term_latents
-from momus_critics.keyness.terms import frequent_terms, key_of
+from momus_critics.keyness.latents import TermLatents, TermProcess, frequent_terms, key_of, term_latents
 from momus_critics.prose.examples import Exampled, higher_criticism, largest_gap, mean_gap
 from momus_critics.prose.reading import Prose, ProseCritic
 
@@ -87,7 +85,6 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         self.terms_, self.asked_ = terms, list(terms)
         # half of the documents fill it; in a longer one, long documents would have more terms
         self.window_ = _middle(prose)
-        self._number()
         latents = self.project(real)
         self.process_: TermProcess = TermProcess().fit(latents.matrix, latents.lengths)
         return self
@@ -107,37 +104,28 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         if not asked or (asked, window) == (self.asked_, self.window_):
             return False
         self.asked_, self.window_ = asked, window
-        self._number()
         return True
 
-    def _number(self) -> None:
-        """Number all terms, those of P_c first, and sort their keys for look-up."""
-        known = set(self.terms_)
-        self.columns_ = [*self.terms_, *(t for t in self.asked_ if t not in known)]
-        keys = np.array([key_of(t) for t in self.columns_], dtype=np.uint64)
-        order = np.argsort(keys)
-        self.keys_, self.order_ = keys[order], order
-
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         terms = state.texts("terms_", least=1)
-        asked = state.texts("asked_", least=1)
-        columns = state.texts("columns_", least=len(terms))
-        state.require(columns[: len(terms)] == terms and set(asked) <= set(columns), "columns_", "terms_, then others")
-        order = state.array("order_", (len(columns),), "i", low=0, high=len(columns) - 1)
-        state.require(len(np.unique(order)) == len(columns), "order_", "every column once")
-        keys = state.ascending("keys_", len(columns), "u", strict=False)
-        expected = [key_of(columns[i]) for i in order.tolist()]
-        state.require(keys.tolist() == expected, "keys_", "the keys of the terms")
+        state.texts("asked_", least=1)
         state.integer("window_", low=1)
         process = state.component("process_", TermProcess)
         state.require(len(process.probabilities_) == len(terms), "process_", "a probability of each term")
 
+    @property
+    def _columns(self) -> list[str]:
+        """All terms, those of P_c first."""
+        known = set(self.terms_)
+        return [*self.terms_, *(t for t in self.asked_ if t not in known)]
+
     def project(self, batch: Corpus) -> TermLatents:
         """Look up the terms of each document."""
-        keys: NDArray[np.uint64] = self.keys_
-        return term_latents(self.prose(batch), keys, self.order_, self.columns_, self.window_)
+        columns = self._columns
+        keys = np.array([key_of(t) for t in columns], dtype=np.uint64)
+        order = np.argsort(keys)
+        return term_latents(self.prose(batch), keys[order], order, columns, self.window_)
 
     def log_prior(self, latents: TermLatents) -> LogPrior:
         """log P_c of the terms of each document."""
@@ -147,14 +135,10 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         """Latent NLL, standardised by its expectation for the length of the document."""
         return self.process_.standardised(latents.matrix, latents.lengths)
 
-    def _asked(self, latents: TermLatents) -> sparse.csr_array:
-        """Presence of the terms of the comparison, CSR (n, asked)."""
-        number = {term: i for i, term in enumerate(self.columns_)}
-        return latents.matrix[:, [number[t] for t in self.asked_]]
-
     def sufficient_statistics(self, latents: TermLatents) -> Mapping[str, Rows]:
         """The terms of each document, after a column of ones; numbers of phrases and of words."""
-        asked = self._asked(latents)
+        number = {term: i for i, term in enumerate(self._columns)}
+        asked = latents.matrix[:, [number[t] for t in self.asked_]]  # presence of the terms, CSR (n, asked)
         # the first column becomes the number of documents in every pooled row
         ones = sparse.csr_array(np.ones((len(latents), 1)))
         phrase = np.array([t.count(" ") + 1 >= PHRASE for t in self.asked_], dtype=np.float64)  # 0 or 1, (asked,)
@@ -164,31 +148,29 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
             "phrases": np.column_stack([1000 * phrases, latents.lengths]),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Higher Criticism of the terms, the largest gap of one term, and how many recurring phrases there are."""
-        return (
-            Statistic.distance(
-                "higher_criticism",
-                "terms",
-                higher_criticism,
-                ties=mean_gap,
-                uneven="itself",
-                band=False,
-                label="words and phrases as a whole (Higher Criticism)",
-                format="score",
-            ),
-            Statistic.distance(
-                "largest_gap",
-                "terms",
-                largest_gap,
-                uneven="itself",
-                label="largest gap of a word or phrase (Cohen’s h of shares of documents)",
-                item="documents say",
-            ),
-            Statistic.relative(
-                "phrases", "phrases", "recurring phrases per 1,000 words", "poorer|richer in recurring phrases"
-            ),
-        )
+    tested = (
+        Statistic.distance(
+            "higher_criticism",
+            "terms",
+            higher_criticism,
+            ties=mean_gap,
+            uneven="itself",
+            band=False,
+            label="words and phrases as a whole (Higher Criticism)",
+            format="score",
+        ),
+        Statistic.distance(
+            "largest_gap",
+            "terms",
+            largest_gap,
+            uneven="itself",
+            label="largest gap of a word or phrase (Cohen’s h of shares of documents)",
+            item="documents say",
+        ),
+        Statistic.relative(
+            "phrases", "phrases", "recurring phrases per 1,000 words", "poorer|richer in recurring phrases"
+        ),
+    )
 
     def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
         """Which words and phrases documents have, by the share of their windows."""

@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from momus.critic import Pooled
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.evidence import Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.inference.multiplicity import benjamini_hochberg
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus_critics.evidence import Mark, mark_passage, percent, words_of
-from momus_critics.keyness.latents import TermLatents
+from momus_critics.keyness.latents import LONGEST, TermLatents
 from momus_critics.prose.examples import (
     Exampled,
     counts_of,
     first_of_each,
     log_odds,
     proportions_z,
+    ranks,
     share_gaps,
     two_sided,
 )
@@ -80,19 +81,20 @@ def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
         for key, sums in (("windows", windows), ("documents", documents))
     }
     tokens = np.array([latents.prose.lengths.sum()], dtype=np.float64)
-    ranks = latents.ranks()
-    lines: dict[str, list[tuple[float, str]]] = {}
-    for i in first_of_each(latents.matrix.indices, ranks).tolist():
-        term = latents.columns[int(latents.matrix.indices[i])]
-        if term in asked:
-            lines.setdefault(term, []).append((float(ranks[i]), latents.line(i)))
+    # arbitrary numbers that depend on the words around a term alone
+    order, terms = ranks(latents.prose.hashes, latents.first, range(-3, LONGEST + 3)), latents.matrix.indices
+    lines = (
+        (latents.columns[terms[i]], float(order[i]), latents.line(i))
+        for i in first_of_each(terms, order).tolist()
+        if latents.columns[terms[i]] in asked
+    )
     return Exampled.of(Pooled(len(latents), {"tokens": tokens}, counts), lines)
 
 
 def keys_of(real: Pooled, generated: Pooled) -> list[Key]:
     """All terms with their log-odds, those most over-used in generated text first."""
     # expected numbers of windows, then of documents, with each term, (1 + V,)
-    terms, p, q = counts_of(real, generated, "windows", str)
+    terms, p, q = counts_of(real, generated, "windows")
     documents = (s.counts.get("documents", {}) for s in (real, generated))
     shares = (
         np.array([d.get(t, 0.0) for t in terms]) / max(s.documents, 1)
@@ -148,7 +150,8 @@ def show(real: Exampled, generated: Exampled) -> list[Evidence]:
     # phrases of three words first, then of two, then single words, which say less on their own; sorting is stable
     excess = sorted((k for k in over if k.generated > k.real), key=lambda k: -min(k.term.count(" "), 2))
     lack = [k for k in under if k.generated <= MISSING * k.real]
-    length, human = (max(_mean_length(s), 1.0) for s in (generated, real))
+    # tokens per document
+    length, human = (max(float(s.arrays["tokens"][0]) / max(s.documents, 1), 1.0) for s in (generated, real))
     longer, unit = length / human, "% of documents"
     if max(longer, 1 / longer) > UNEQUAL:
         unit += f", {longer:.2g} times as long"
@@ -160,14 +163,11 @@ def show(real: Exampled, generated: Exampled) -> list[Evidence]:
     ]
 
 
-def _mean_length(side: Pooled) -> float:
-    """Tokens per document."""
-    return float(side.arrays.get("tokens", np.zeros(1))[0]) / max(side.documents, 1)
-
-
 def _terms(name: str, title: str, keys: Sequence[Key], lines: Exampled, note: str, named: Overuse | None) -> Table:
     real, generated, odds, z = np.array([(k.real, k.generated, k.log_odds, k.z) for k in keys]).reshape(-1, 4).T
-    items = Shifts.of_shares(
+    table = shift_table(
+        name,
+        title,
         "term",
         [k.term for k in keys],
         (real, generated),
@@ -177,8 +177,9 @@ def _terms(name: str, title: str, keys: Sequence[Key], lines: Exampled, note: st
         by=z,
         more={"z": z.round(1).tolist(), "q": [k.q for k in keys]},
         examples=lines.first(k.term for k in keys),
+        note=note,
     )
-    return replace(items.table(name, title, note=note), overuse=named)
+    return replace(table, overuse=named)
 
 
 def _named(what: str, keys: Sequence[Key], unit: str, generated: Exampled) -> Overuse | None:
@@ -205,6 +206,5 @@ def explain(critic: Keyness, document: Corpus) -> MarkedDocument | None:
         start, term = int(latents.first[known[i]]), latents.columns[int(terms[known[i]])]
         mark = Mark(term, f"in {percentage(float(p[i]))} of fitted documents of this length")
         marks |= {t: mark for t in range(start, start + term.count(" ") + 1) if t not in marks}
-    value = -float(critic.log_prior(latents).values[0])
     note = f"{len(known):,} of {len(critic.terms_):,} terms; marked: those least likely in text of this length."
-    return mark_passage(document, words, marks, value=value, unit="nats", note=note)
+    return mark_passage(critic, document, latents, words, marks, note=note)

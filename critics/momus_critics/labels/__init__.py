@@ -21,11 +21,10 @@ from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.languages import ANY
 from momus_critics.labels.flat import Categories, Sets, YesNo
-from momus_critics.labels.gold import CONTRADICTED, by_gold
-from momus_critics.labels.process import reporting_of
+from momus_critics.labels.process import CONTRADICTED, by_gold, reporting_of
 from momus_critics.labels.scales import Numbers, Shares
 from momus_critics.labels.steps import Steps
-from momus_critics.labels.values import KINDS, UnfitError, kind_of, parsed, read, shown
+from momus_critics.labels.values import KINDS, kind_of, parsed, shown, unfit
 
 Process = Categories | Sets | Numbers | Shares | Steps
 PROCESSES: Mapping[str, type[Process]] = dict(
@@ -111,7 +110,7 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
         values = [parsed(text or "") for text in texts]
         kind = self.kind or USUAL.get(self.field, "")
         self.kind_, self.why_ = (kind, "as asked") if kind else kind_of(values, real.ids, self.field)
-        reasons = self._reasons(real)
+        reasons = self.unscored(real)
         readable = np.flatnonzero([reason is None for reason in reasons])
         self.skipped_ = len(real) - len(readable)
         if len(readable) < self.min_documents:
@@ -126,16 +125,12 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
         self.process_.fit(real.take(readable))
         return self
 
-    def _reasons(self, batch: Corpus) -> list[str | None]:
-        return [_reason(text or "", self.kind_) for text in batch.field(self.field)]
-
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents whose label is of another type."""
-        return self._reasons(batch)
+        return [unfit(text or "", self.kind_) for text in batch.field(self.field)]
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.text("kind_", KINDS)
         state.text("why_")
         state.integer("skipped_")
@@ -208,15 +203,6 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
             documents = counted(self.skipped_, "real document")
             notes.append(Note(f"{documents} had a label of another type, and took no part in fitting.", warning=True))
         return notes
-
-
-def _reason(text: str, kind: str) -> str | None:
-    """Why a label cannot be read as one of this type; None if it can."""
-    try:
-        read(text, kind)
-    except UnfitError as error:
-        return str(error)
-    return None
 
 
 @lru_cache(maxsize=1024)

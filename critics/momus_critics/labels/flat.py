@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
-from momus.critic import LogPrior, Pooled, Rows, StateSequences, Statistic, Values
+from momus.critic import Pooled, Rows, StateSequences, Statistic, Values
 from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
-from momus.critic.shifts import Shifts
+from momus.critic.scores import LogPrior
+from momus.critic.shifts import shift_table
 from momus.critic.statistic import total_variation
 from momus.estimator import parametrized
-from momus.evidence import Evidence, MarkedDocument, Step, Table
+from momus.evidence import Evidence, MarkedDocument, Step
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
+from momus_critics.evidence import marked
 from momus_critics.labels.process import (
     OTHER,
     TOLD,
@@ -32,21 +35,59 @@ from momus_critics.labels.values import Weights
 UNLIKELY = 0.05
 """A label with a smaller probability is marked."""
 YES = "yes"
+Z = TypeVar("Z")
 
 
 @parametrized
-class Categories(LearnsLabels[Weights], TextCritic[StateSequences]):
-    """z is the label of a document; P_c(z) is categorical, with half a count added to each label.
+class Flat(LearnsLabels[Weights], TextCritic[Z]):
+    """Labels without an order, each with the share of real documents that have it; soft labels are expected ones."""
 
-    Soft labels count as expected labels.
-    """
+    field: str = ""
+    kind: str = "category"
+
+    @property
+    def told(self) -> int:
+        """Labels whose shares are compared; the last of all labels stands for the others."""
+        return min(len(self.labels_) - 1, TOLD)
+
+    def weights(self, latents: Z) -> Floats:
+        """The probabilities of the labels of each document, (n, K)."""
+        raise NotImplementedError
+
+    def sufficient_statistics(self, latents: Z) -> Mapping[str, Rows]:
+        """The labels of each document, (n, K), and whether it has each of the usual ones."""
+        weights = self.weights(latents)
+        ones = np.ones(len(weights))
+        having = {f"label_{k}": np.column_stack([weights[:, k], ones]) for k in range(self.told)}
+        return {"labels": weights, **having}
+
+    def statistics(self) -> Sequence[Statistic]:
+        """The share of documents with each of the usual labels."""
+        names = zip(keys(self.labels_)[: self.told], titles(self.labels_), strict=False)
+        return tuple(
+            Statistic.share(
+                f"{key}_share",
+                f"label_{k}",
+                f"documents labelled “{name}”",
+                f"less|more often labelled “{name}”",
+                clause=f"{{}} of documents are labelled “{name}”",
+            )
+            for k, (key, name) in enumerate(names)
+        )
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """The share of documents that have each label."""
+        rates = (t.arrays["labels"] / max(t.documents, 1) for t in (real, generated))
+        return [shift_table("labels", "Labels of documents", "label", titles(self.labels_), rates, "% of documents")]
+
+
+@parametrized
+class Categories(Flat[StateSequences]):
+    """z is the label of a document; P_c(z) is categorical, with half a count added to each label."""
 
     name = "category"
     axis = "labels"
     reporting = reporting_of("in its label", headline="distance")
-
-    field: str = ""
-    kind: str = "category"
 
     def learn(self, values: Sequence[Weights]) -> None:
         """Count expected labels."""
@@ -54,12 +95,11 @@ class Categories(LearnsLabels[Weights], TextCritic[StateSequences]):
         counts = matrix(values, self.labels_).sum(axis=0) + 0.5
         self.shares_ = counts / counts.sum()
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         shares = state.probabilities("shares_", (None,))
         state.require(bool((shares > 0).all()), "shares_", "shares above 0")
-        check_labels(self, len(shares))
+        check_labels(state, len(shares))
 
     @property
     def state_names(self) -> Sequence[str]:
@@ -72,43 +112,26 @@ class Categories(LearnsLabels[Weights], TextCritic[StateSequences]):
         sure = bool((weights.max(axis=1) == 1).all())
         return StateSequences(weights.argmax(axis=1), np.arange(len(weights) + 1), None if sure else weights)
 
-    def _weights(self, latents: StateSequences) -> Floats:
+    def weights(self, latents: StateSequences) -> Floats:
         """The probabilities of the labels of each document, (n, K)."""
         return np.eye(len(self.shares_))[latents.states] if latents.marginals is None else np.asarray(latents.marginals)
 
     def log_prior(self, latents: StateSequences) -> LogPrior:
         """The expected logarithm of the share that a label has in real text."""
-        return LogPrior.of_vectors(self._weights(latents) @ np.log(self.shares_))
-
-    @property
-    def told(self) -> int:
-        """Labels whose shares are compared; the last of all labels stands for the others."""
-        return min(len(self.labels_) - 1, TOLD)
-
-    def sufficient_statistics(self, latents: StateSequences) -> Mapping[str, Rows]:
-        """The labels of each document, (n, K), and whether it has each of the usual ones."""
-        weights = self._weights(latents)
-        return {"labels": weights, **_having(weights, self.told)}
+        return LogPrior.of_vectors(self.weights(latents) @ np.log(self.shares_))
 
     def statistics(self) -> Sequence[Statistic]:
         """The distance between the shares of labels, and the share of documents with each of the usual ones."""
-        distance = Statistic.distance(
-            "distance", "labels", total_variation, "total variation distance between shares of labels"
-        )
-        return (distance, *_shares(self.labels_, self.told))
-
-    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Shares of labels."""
-        return [_table(self.labels_, real, generated)]
+        label = "total variation distance between shares of labels"
+        return (Statistic.distance("distance", "labels", total_variation, label), *super().statistics())
 
     def explain(self, document: Corpus) -> MarkedDocument:
         """Show the label, marked where it is rare."""
         latents = self.project(document)
-        (weights,) = self._weights(latents)
+        (weights,) = self.weights(latents)
         names = titles(self.labels_)
         steps = [_step(names[k], weights[k], float(self.shares_[k])) for k in np.argsort(-weights) if weights[k] > 0]
-        nll = -float(self.log_prior(latents).values[0])
-        return MarkedDocument(document.name, document.ids[0], nll, "nats", steps)
+        return marked(self, document, latents, steps)
 
 
 @parametrized
@@ -117,6 +140,7 @@ class YesNo(Categories):
 
     name = "yes-no"
     reporting = reporting_of("in its label", headline="yes_share")
+    told = 1  # the share of yes says what that of no does
 
     kind: str = "yes-no"
 
@@ -128,18 +152,13 @@ class YesNo(Categories):
         # no document has another label; its share is there for the arithmetic alone
         self.shares_ = np.maximum(counts, 1e-9) / np.maximum(counts, 1e-9).sum()
 
-    @property
-    def told(self) -> int:
-        """The share of yes says what that of no does."""
-        return 1
-
     def statistics(self) -> Sequence[Statistic]:
         """The share of documents labelled yes."""
-        return _shares(self.labels_, 1)
+        return super().statistics()[1:]
 
 
 @parametrized
-class Sets(LearnsLabels[Weights], TextCritic[Values]):
+class Sets(Flat[Values]):
     """z says which labels a document has; P_c(z) draws each one independently.
 
     Half a count is added to having a label and to lacking it. A probability counts as so much of a label.
@@ -149,7 +168,6 @@ class Sets(LearnsLabels[Weights], TextCritic[Values]):
     axis = "sets of labels"
     reporting = reporting_of("in its labels")
 
-    field: str = ""
     kind: str = "set"
 
     def learn(self, values: Sequence[Weights]) -> None:
@@ -157,12 +175,11 @@ class Sets(LearnsLabels[Weights], TextCritic[Values]):
         self.labels_ = learned(values, self.field)
         self.shares_ = (self._matrix(values).sum(axis=0) + 0.5) / (len(values) + 1)
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         shares = state.array("shares_", (None,), low=0.0, high=1.0)
         state.require(bool(((shares > 0) & (shares < 1)).all()), "shares_", "shares above 0 and below 1")
-        check_labels(self, len(shares))
+        check_labels(state, len(shares))
 
     def _matrix(self, values: Sequence[Weights]) -> Floats:
         """Which labels each document has, (n, K); several unknown ones count as one."""
@@ -172,30 +189,28 @@ class Sets(LearnsLabels[Weights], TextCritic[Values]):
         """The labels of each document, or their probabilities."""
         return Values(self._matrix(self.values(batch)))
 
+    def weights(self, latents: Values) -> Floats:
+        """Which labels each document has, (n, K)."""
+        return np.asarray(latents.values, dtype=np.float64)
+
     def log_prior(self, latents: Values) -> LogPrior:
         """The expected logarithm of having and of lacking each label."""
         q = latents.values
         return LogPrior.of_vectors(q @ np.log(self.shares_) + (1 - q) @ np.log1p(-self.shares_))
 
-    @property
-    def _told(self) -> int:
-        return min(len(self.labels_) - 1, TOLD)
-
     def sufficient_statistics(self, latents: Values) -> Mapping[str, Rows]:
         """The labels of each document, (n, K), how many, and whether it has each of the usual ones."""
-        weights = np.asarray(latents.values, dtype=np.float64)
+        weights = self.weights(latents)
         count = np.column_stack([weights.sum(axis=1), np.ones(len(weights))])
-        return {"labels": weights, "count": count, **_having(weights, self._told)}
+        return {**super().sufficient_statistics(latents), "count": count}
 
     def statistics(self) -> Sequence[Statistic]:
         """The share of documents with each of the usual labels, and how many labels they have."""
         fewer = "with fewer labels", "with more labels"
-        count = Statistic.ratio("mean_labels", "count", "labels per document", fewer, unit="labels")
-        return (*_shares(self.labels_, self._told), count)
-
-    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Shares of documents with each label."""
-        return [_table(self.labels_, real, generated)]
+        return (
+            *super().statistics(),
+            Statistic.ratio("mean_labels", "count", "labels per document", fewer, unit="labels"),
+        )
 
     def explain(self, document: Corpus) -> MarkedDocument:
         """Show the labels of a document, the rare ones marked, and the usual ones that it lacks."""
@@ -208,34 +223,7 @@ class Sets(LearnsLabels[Weights], TextCritic[Values]):
                 steps.append(_step(name, weights[k], share))
             elif 1 - share < UNLIKELY:
                 steps.append(_step(f"not {name}", 1.0, 1 - share))
-        nll = -float(self.log_prior(latents).values[0])
-        return MarkedDocument(document.name, document.ids[0], nll, "nats", steps)
-
-
-def _table(labels: Sequence[str], real: Pooled, generated: Pooled) -> Table:
-    """The share of documents that have each label."""
-    rates = (t.arrays["labels"] / max(t.documents, 1) for t in (real, generated))
-    return Shifts.of_shares("label", titles(labels), rates, "% of documents").table("labels", "Labels of documents")
-
-
-def _having(weights: Floats, told: int) -> dict[str, Floats]:
-    """Rows [whether a document has a label, 1] of the first labels."""
-    ones = np.ones(len(weights))
-    return {f"label_{k}": np.column_stack([weights[:, k], ones]) for k in range(told)}
-
-
-def _shares(labels: Sequence[str], told: int) -> tuple[Statistic, ...]:
-    """The share of documents with each of the first labels."""
-    return tuple(
-        Statistic.share(
-            f"{key}_share",
-            f"label_{k}",
-            f"documents labelled “{name}”",
-            f"less|more often labelled “{name}”",
-            clause=f"{{}} of documents are labelled “{name}”",
-        )
-        for k, (key, name) in enumerate(zip(keys(labels)[:told], titles(labels)[:told], strict=True))
-    )
+        return marked(self, document, latents, steps)
 
 
 def _step(name: str, weight: float, share: float) -> Step:

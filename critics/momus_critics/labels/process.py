@@ -1,26 +1,86 @@
 """What the processes of all types of labels have in common: they read one field, and learn from its values.
 
 The labels that a critic knows are columns of a matrix; those that are rare or new share the last column.
+Labels that err: rows are corrected by the documents whose true labels are known (`by_gold`).
 """
 
 from __future__ import annotations
 
+import json
 import re
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Generic, Self, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Generic, Self, TypeVar, cast
 
 import numpy as np
+from scipy import sparse
 
-from momus.critic import Reporting
+from momus.critic import Reporting, Statistic
 from momus.critic.fitted import Fitted
+from momus.critic.rows import Counted, Pooled, aligned
+from momus.critic.scores import Scores
 from momus.errors import FittingError
-from momus.estimator import Estimator
+from momus.inference.prediction_powered import corrected
+from momus.inference.samples import indicator
 from momus.numeric.types import Floats
+from momus.reading.labels import GOLD
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.labels.values import Weights, read, shown
+
+TOLERANCE = 1e-9
+"""A true label that differs by more contradicts a label."""
+CONTRADICTED = Statistic.share(
+    "contradicted_share",
+    "contradicted",
+    "labels that true ones contradict",
+    ("less often labelled wrongly", "more often labelled wrongly"),
+    clause="{} of the labels are contradicted by true ones",
+    decides=False,
+    band=False,
+)
+"""How often the labeller errs on each text; a difference says that it errs otherwise on one than on the other."""
+
+
+def by_gold(scores: Scores, corpus: Corpus, field: str, score: Callable[[Corpus], Scores]) -> Scores:
+    """The scores with corrected rows, and with rows [whether the label is contradicted, 1] of the known documents.
+
+    Parameters
+    ----------
+    score
+        Scores documents by the labels in the field.
+    """
+    contradicted = np.zeros((len(scores), 2))
+    known = [i for i, (g, r) in enumerate(zip(corpus.field(field + GOLD), scores.reasons, strict=True)) if g and not r]
+    held = [json.loads(value or "") for value in corpus.take(known).field(field + GOLD)]
+    rows = dict(scores.rows)
+    if known and rows:
+        truth = score(corpus.take(known).with_field(field, [h["label"] for h in held]))
+        readable = np.flatnonzero([reason is None for reason in truth.reasons])
+        places, weights = np.array(known)[readable], np.array([float(h["weight"]) for h in held])[readable]
+        labelled = np.flatnonzero([reason is None for reason in scores.reasons])
+        wrong = np.zeros(len(places), dtype=bool)
+        for key, table in rows.items():
+            if isinstance(table, Counted):
+                # λ = 1: counts of a text may be below 0 then, as those of no document are
+                one, other = aligned([table, cast("Counted", truth.rows[key])])
+                change = sparse.diags_array(weights) @ (other.matrix[readable] - one.matrix[places])
+                matrix_ = one.matrix + indicator(places, one.matrix.shape[0]) @ change
+                rows[key] = Counted(matrix_.tocsr(), one.labels)
+                continue
+            true, out = np.asarray(truth.rows[key])[readable], np.array(table, dtype=np.float64)
+            wrong |= (np.abs(true - out[places]) > TOLERANCE).any(axis=1)
+            out[labelled] = corrected(out[labelled], true, np.searchsorted(labelled, places), weights)
+            rows[key] = out
+        contradicted[places] = np.column_stack([wrong, np.ones(len(places))])
+    rows[CONTRADICTED.rows] = contradicted
+    # a summary that is no sum of rows stays that of the labels
+    pooled = isinstance(scores.summary, Pooled) and scores.summary.arrays.keys() <= rows.keys()
+    summary = Pooled.of_rows(rows, int(scores.scored.sum())) if pooled else scores.summary
+    return replace(scores, rows=rows, summary=summary)
+
 
 V = TypeVar("V")
 
@@ -32,10 +92,13 @@ class LearnsLabels(ABC, Generic[V]):
     ----------
     field, kind
         Name of the field, and type of its labels.
+    labels_
+        The labels, `OTHER` last, if they are names.
     """
 
     field: str
     kind: str
+    labels_: list[str]
 
     @abstractmethod
     def learn(self, values: Sequence[V]) -> None:
@@ -145,8 +208,7 @@ def keys(labels: Sequence[str]) -> list[str]:
     return names
 
 
-def check_labels(estimator: Estimator, states: int) -> None:
+def check_labels(state: Fitted, states: int) -> None:
     """Check the labels of a state that was read from a folder."""
-    state = Fitted(estimator)
     labels = state.texts("labels_", states, least=2)
     state.require(labels[-1] == OTHER, "labels_", f"labels of which the last is {OTHER}")

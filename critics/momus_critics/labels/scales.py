@@ -17,7 +17,7 @@ from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence, MarkedDocument, Step
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
-from momus_critics.evidence import distributions
+from momus_critics.evidence import distributions, marked
 from momus_critics.labels.process import LearnsLabels, reporting_of
 
 DIGITS = 6
@@ -58,9 +58,8 @@ class Scale(LearnsLabels[float], TextCritic[Values]):
     def log_density(self, z: Floats) -> Floats:
         """log P_c of numbers, (n,)."""
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.number("mean_")
         state.number("sd_", above=0.0)
 
@@ -103,9 +102,8 @@ class Scale(LearnsLabels[float], TextCritic[Values]):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Cumulative distributions."""
-        tables = [t.counts["values"] for t in (real, generated)]
-        title = "Cumulative distribution of the number"
-        return [distributions("numbers", title, Axis("number"), "share of documents", tables)]
+        x, title = Axis("number"), "Cumulative distribution of the number"
+        return [distributions((real, generated), "values", "numbers", title, x, "share of documents")]
 
     def explain(self, document: Corpus) -> MarkedDocument:
         """Show the number, marked where it is far from the mean of real text."""
@@ -115,7 +113,7 @@ class Scale(LearnsLabels[float], TextCritic[Values]):
         far = (z - self.mean_) / self.sd_
         note = f"{far:+.1f} standard deviations from the mean of {self.mean_:.3g}"
         steps = [Step(f"{z:.4g}", "", nll, abs(far) > UNUSUAL, note)]
-        return MarkedDocument(document.name, document.ids[0], nll, "nats", steps)
+        return marked(self, document, latents, steps)
 
 
 @parametrized
@@ -167,10 +165,9 @@ class Shares(Scale):
         """Numbers within (0, 1): (z (n − 1) + ½) / n for n documents that were fitted on."""
         return np.asarray((z * (self.size_ - 1) + 0.5) / self.size_)
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state()
-        state = Fitted(self)
+        super().check_state(state)
         state.number("alpha_", above=0.0)
         state.number("beta_", above=0.0)
         state.integer("size_", low=2)

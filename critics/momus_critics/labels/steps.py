@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from momus.critic import Pooled, Rows, Statistic
-from momus.critic.shifts import Shifts
+from momus.critic.fitted import Fitted
+from momus.critic.shifts import shift_table
 from momus.estimator import parametrized
-from momus.evidence import Evidence, MarkedDocument, Table
+from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums, items_of, offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.sequences.forward_backward import TINY
 from momus.text.corpus import Corpus
-from momus_critics.chains import evidence
 from momus_critics.chains.base import FOLDS, ChainCritic, relative_places
 from momus_critics.chains.posterior import ChainLatents, bordered, factorised
 from momus_critics.labels.process import TOLD, LearnsLabels, check_labels, keys, learned, matrix, reporting_of, titles
@@ -47,10 +47,10 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
         visits = self.learn_counts(folds)
         self.positions_ = np.clip(relative_places(offsets) @ weights / np.maximum(visits, 1e-12), 0.0, 1.0)
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state()
-        check_labels(self, self.states)
+        super().check_state(state)
+        check_labels(state, self.states)
 
     def project(self, batch: Corpus) -> ChainLatents:
         """The labels of each step, with their probabilities where some are unsure."""
@@ -104,13 +104,13 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
         # the last column of the transitions leads to the end of a document
         visits = [t.arrays["transitions"][:, :-1].sum(axis=0) for t in (real, generated)]
         shares = (v / max(float(v.sum()), 1.0) for v in visits)
-        table: Table = Shifts.of_shares("label", self.titles_, shares, "% of steps").table("labels", "Labels of steps")
+        table = shift_table("labels", "Labels of steps", "label", self.titles_, shares, "% of steps")
         return [table, *super().evidence(real, generated)]
 
     def explain(self, document: Corpus) -> MarkedDocument:
         """Show the labels in turn, the unlikely ones marked."""
         (steps,) = self.values(document)
-        return evidence.explain(self, document, [""] * len(steps))
+        return self.shown(document, [""] * len(steps))
 
 
 def _counted(weights: Floats, offsets: Ints, rows: Ints) -> Floats:

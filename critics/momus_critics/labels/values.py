@@ -75,15 +75,11 @@ def _name(value: Any) -> str:
     raise UnfitError("its label is nested")
 
 
-def _probability(value: Any) -> float:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 0 <= value <= 1:  # a comparison with NaN is false
-        raise UnfitError("a probability of its labels is no number from 0 to 1")
-    return float(value)
-
-
 def _mapping(value: Mapping[str, Any], *, sums: bool) -> Weights:
-    weights = {_name(key): _probability(p) for key, p in value.items()}
+    for p in value.values():
+        if isinstance(p, bool) or not isinstance(p, int | float) or not 0 <= p <= 1:  # a comparison with NaN is false
+            raise UnfitError("a probability of its labels is no number from 0 to 1")
+    weights = {_name(key): float(p) for key, p in value.items()}
     total = sum(weights.values())
     if not sums:
         return weights
@@ -176,6 +172,15 @@ def read(text: str, kind: str) -> Any:
         It is of another type.
     """
     return READERS[kind](parsed(text))
+
+
+def unfit(text: str, kind: str) -> str | None:
+    """Why what a field holds cannot be read as a label of one type; None if it can."""
+    try:
+        read(text, kind)
+    except UnfitError as error:
+        return str(error)
+    return None
 
 
 def _form(value: Any) -> str:

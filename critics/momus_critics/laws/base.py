@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import pairwise
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
@@ -22,7 +22,6 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
-from momus.text.tokens import TokenTable
 from momus_critics.evidence import rounded
 from momus_critics.laws.curves import Curve, Line, fit_line
 from momus_critics.laws.reordered import ReorderedCurve
@@ -156,7 +155,14 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
 
     def _reordered(self, attribute: str) -> Reordered | None:
         factory = self.reordered_curve()
-        return None if factory is None else partial(_fit_reordered, factory, attribute)
+        if factory is None:
+            return None
+
+        def estimate(pieces: Sequence[RunningText]) -> Callable[[list[int]], float]:
+            reordered = factory(pieces)
+            return lambda order: float(getattr(fit_line(*reordered.curve(order)), attribute))
+
+        return estimate
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Blocks with fewer tokens than the law can be estimated from."""
@@ -199,9 +205,8 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         self.spread_ = max(line.error, 1e-3)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         for name in ("exponent_", "intercept_", "block_slope_", "block_intercept_"):
             state.number(name)
         state.number("error_", low=0.0)
@@ -214,7 +219,8 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
     def project(self, batch: Corpus) -> LawPoints:
         """Compute the curve of each block."""
         table = batch.tokens(self.tokenizer)
-        curves = [self.fitted_points(*self.curve(_block_text(table, i))) for i in range(len(table))]
+        blocks = (RunningText(table.ids[a:b], table.vocabulary) for a, b in pairwise(table.offsets))
+        curves = [self.fitted_points(*self.curve(block)) for block in blocks]
         offsets = offsets_of([len(x) for x, _ in curves])
         # the points of all blocks, concatenated, shape (N,) each
         x, y = (np.concatenate([points[k] for points in curves]) if curves else np.zeros(0) for k in (0, 1))
@@ -249,7 +255,13 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
             x, y = x[y > 0], y[y > 0]
         if len(x) < 3:
             return []
-        keep = _thin(x)
+        keep = np.arange(len(x))
+        if len(x) > SHOWN:  # about so many points, evenly spaced on a log axis
+            order = np.argsort(x, kind="stable")
+            # for each of SHOWN grid points the next larger x; several grid points may share one
+            grid = np.linspace(np.log(x[order[0]]), np.log(x[order[-1]]), SHOWN)
+            nearest = np.searchsorted(np.log(x[order]), grid).clip(0, len(x) - 1)
+            keep = order[np.unique(nearest)]
         series = [Series(role, rounded(x[keep]), rounded(y[keep]), role, self.style)]
         if role != "real":  # exponents are statistics; the figure has the law of real text
             return series
@@ -260,29 +272,3 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         ends = np.array([x.min(), x.max()])
         label = f"law of real text: {self.quantity} {line.slope:.3f}"
         return [*series, Series(label, rounded(ends), rounded(line(ends)), "fitted")]
-
-
-def _fit_reordered(
-    factory: Callable[[Sequence[RunningText]], ReorderedCurve], attribute: str, pieces: Sequence[RunningText]
-) -> Callable[[list[int]], float]:
-    """A function from an order of the pieces to an attribute of the line fitted to their curve."""
-    reordered = factory(pieces)
-    return lambda order: float(getattr(fit_line(*reordered.curve(order)), attribute))
-
-
-def _block_text(table: TokenTable, i: int) -> RunningText:
-    """The tokens of block i."""
-    offsets = table.offsets
-    return RunningText(table.ids[offsets[i] : offsets[i + 1]], table.vocabulary)
-
-
-def _thin(x: Floats) -> Ints:
-    """Indices of about `SHOWN` points, evenly spaced on a log axis."""
-    if len(x) <= SHOWN:
-        return np.arange(len(x))
-    order = np.argsort(x, kind="stable")
-    # for each of SHOWN grid points the next larger x; several grid points may share one
-    grid = np.linspace(np.log(x[order[0]]), np.log(x[order[-1]]), SHOWN)
-    nearest = np.searchsorted(np.log(x[order]), grid).clip(0, len(x) - 1)
-    indices: Ints = order[np.unique(nearest)]
-    return indices

@@ -15,7 +15,6 @@ from momus.laws.law import Law
 from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.running import RunningText
-from momus_critics.evidence import percent
 from momus_critics.laws import curves
 from momus_critics.laws.base import ERROR, ERROR_LABEL, ScalingLaw
 from momus_critics.laws.curves import Curve, Line, fit_line
@@ -149,9 +148,7 @@ class Productivity(ScalingLaw):
     tokens, lower, block, groups
         See `ScalingLaw`.
     order
-        n of the n-grams that carry the verdict.
-    max_order
-        Largest n in the figure.
+        n of the n-grams.
     """
 
     name = "productivity"
@@ -168,7 +165,6 @@ class Productivity(ScalingLaw):
     minimum = 1000
 
     order: Annotated[int, Range(1, 5)] = 1
-    max_order: Annotated[int, Range(0, 100)] = 5
 
     def curve(self, stream: RunningText) -> Curve:
         """N1/N against N, positive values only."""
@@ -178,24 +174,6 @@ class Productivity(ScalingLaw):
     def reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve] | None:
         """Hapaxes of reordered pieces, for single words only."""
         return ReorderedHapaxes if self.order == 1 else None
-
-    def evidence(self, real: RunningText, generated: RunningText) -> list[Evidence]:
-        """The curve and exponents of the order that carries the verdict, and productivity at all orders."""
-        orders = tuple(range(1, self.max_order + 1))
-        finals = [
-            [percent(y[-1]) if len(y) else None for _, y in curves.productivity(stream, orders)]
-            for stream in (real, generated)
-        ]
-        rows = [(str(n), *values) for n, *values in zip(orders, *finals, strict=True)]
-        table = Table(
-            "productivity-by-order",
-            "Share of n-grams seen once, by n",
-            ("n", "real %", "generated %"),
-            rows,
-            note=f"N1/N over the whole text: {len(real):,} real and {len(generated):,} generated tokens. It falls as a "
-            "text grows; compare texts of about the same length.",
-        )
-        return [*super().evidence(real, generated), table]
 
 
 NEAR = 10

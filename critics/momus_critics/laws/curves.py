@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,15 +132,14 @@ def ebeling(stream: RunningText) -> Curve:
     """m(l) = Σ_c Var(count of character c in windows of length l); windows do not overlap, the remainder is dropped."""
     text, alphabet = stream.characters()
     lengths = window_lengths(len(text))
+
+    def variance(length: int) -> float:
+        # over characters, the population variance of their counts: mean of Σ n² minus Σ of squared means
+        windows, counts, squares = window_sums(text, alphabet, length)
+        return float(squares / windows - ((counts / windows) ** 2).sum())
+
     with ThreadPoolExecutor(min(2, usable_threads())) as pool:
-        variances = list(pool.map(partial(_window_variance, text, alphabet), lengths.tolist()))
-    return lengths.astype(np.float64), np.array(variances)
-
-
-def _window_variance(text: NDArray[np.unsignedinteger], alphabet: int, length: int) -> float:
-    """Sum over characters of the population variance of their counts: mean of Σ n² minus Σ of squared means."""
-    windows, counts, squares = window_sums(text, alphabet, length)
-    return float(squares / windows - ((counts / windows) ** 2).sum())
+        return lengths.astype(np.float64), np.array(list(pool.map(variance, lengths.tolist())))
 
 
 def window_sums(text: NDArray[np.unsignedinteger], alphabet: int, length: int) -> tuple[int, Ints, int]:
@@ -151,14 +149,10 @@ def window_sums(text: NDArray[np.unsignedinteger], alphabet: int, length: int) -
     counts = np.bincount(used, minlength=alphabet)
     if length <= PAIRS:
         # Σ n² counts ordered pairs of equal characters: each character with itself, and each unequal pair twice
-        return windows, counts, windows * length + 2 * _equal_pairs(used, length)
+        rows = used.reshape(-1, length)
+        pairs = sum(int(np.count_nonzero(rows[:, lag:] == rows[:, :-lag])) for lag in range(1, length))
+        return windows, counts, windows * length + 2 * pairs
     return windows, counts, _sum_of_squares(used, alphabet, length)
-
-
-def _equal_pairs(text: NDArray[np.unsignedinteger], length: int) -> int:
-    """Number of unordered pairs of equal characters within windows, summed over lags."""
-    rows = text.reshape(-1, length)
-    return sum(int(np.count_nonzero(rows[:, lag:] == rows[:, :-lag])) for lag in range(1, length))
 
 
 def _sum_of_squares(text: NDArray[np.unsignedinteger], alphabet: int, length: int) -> int:
@@ -231,16 +225,11 @@ def productivity(stream: RunningText, orders: Sequence[int] = (1,), points: int 
         keys = grams if order == 1 else grams[: len(ids) - order + 1] * v + ids[order - 1 :]
         grams, first, second = number_keys(keys)
         if order in orders:
-            shares[order] = _hapax_share(first, second, len(keys), points)
+            grid = hapax_grid(len(keys), points)
+            # types that have occurred once so far, less those that have occurred twice
+            hapaxes = np.searchsorted(np.sort(first), grid) - np.searchsorted(np.sort(second), grid)
+            shares[order] = grid.astype(np.float64), hapaxes / grid
     return [shares[order] for order in orders]
-
-
-def _hapax_share(first: Ints, second: Ints, n: int, points: int) -> Curve:
-    """N1/N, from where each type occurs first and second: hapaxes so far have occurred once and not yet twice."""
-    grid = hapax_grid(n, points)
-    # types that have occurred once so far, less those that have occurred twice
-    hapaxes = np.searchsorted(np.sort(first), grid) - np.searchsorted(np.sort(second), grid)
-    return grid.astype(np.float64), hapaxes / grid
 
 
 def hapax_grid(n: int, points: int = 40) -> Ints:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from momus.critic import Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.critic.statistic import total_variation
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats, Ints
@@ -55,6 +55,19 @@ SPELLED: tuple[Kind, ...] = (*PROSE, "title", "heading")
 """Blocks whose marks are counted."""
 SHOWN = 160
 """Tokens of an explained passage."""
+
+
+def _row(code: int) -> str:
+    return NAMES[code].replace(" ", "_")
+
+
+def _with(what: str) -> str:
+    return f"with_{what.replace(' ', '_')}"
+
+
+def _plural(code: int) -> str:
+    first, *rest = NAMES[code].split(" ", 1) if NAMES[code] in OF_FIRST else (NAMES[code],)
+    return " ".join([PLURALS.get(first, f"{first}s"), *rest])
 
 
 class Marks(MergeableMixin, TextCritic[CharacterCounts]):
@@ -105,9 +118,8 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
         self.correlations_ = np.clip(correlation, LEAST, 0.9)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         for name in ("shares_", "correlations_"):
             values = state.array(name, (len(CLASSES),), low=0.0, high=1.0)
             state.require(bool(((values > 0) & (values < 1)).all()), name, "numbers between 0 and 1")
@@ -145,10 +157,9 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
         }
         return {**rates, **having, "marks": latents.counts[:, :LETTERS].astype(np.float64)}
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Distance between the mixtures of marks; marks of each class per 1,000 words; documents with some."""
-        mixture = Statistic("marks", "marks", "distance", total_variation, label="total variation of the marks")
-        rates = (
+    tested = (
+        Statistic("marks", "marks", "distance", total_variation, label="total variation of the marks"),
+        *(
             Statistic.ratio(
                 _row(code),
                 _row(code),
@@ -158,9 +169,9 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
                 needs="a word",
             )
             for code in TOLD
-        )
-        having = (Statistic.having(f"{_with(what)}_share", _with(what), what) for what in PRESENT)
-        return (mixture, *rates, *having)
+        ),
+        *(Statistic.having(f"{_with(what)}_share", _with(what), what) for what in PRESENT),
+    )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """How often each class stands in 1,000 words, the largest factor first."""
@@ -170,12 +181,13 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
         # a twentieth of a mark per 1,000 words keeps factors of what one text lacks finite
         factor = np.log((b + 0.05) / (a + 0.05))
         names = [_plural(code) for code in TOLD]
-        items = Shifts("character", names, (a, b), "per 1,000 words", factor, "logarithm of the factor")
         note = (
             "Two hyphens in a row are an em dash, three dots an ellipsis; !! or ,, is one repeated mark. How many "
             "documents have any of a class is among the statistics."
         )
-        return [items.table("marks", "Marks, digits and capitals", note=note)]
+        title, unit, measure = "Marks, digits and capitals", "per 1,000 words", "logarithm of the factor"
+        of: dict[str, Any] = {"effect": factor, "measure": measure, "note": note}
+        return [shift_table("marks", title, "character", names, (a, b), unit, 1, **of)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the characters of those classes that real text has less often."""
@@ -196,9 +208,7 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
             pieces.append(text[place])
             start = place + 1
         pieces += [text[start:]] if start < len(text) else []
-        return mark_passage(
-            document, pieces, marks, value=-float(log_p.sum()), unit="nats", shown=SHOWN, reads="everything"
-        )
+        return mark_passage(self, document, z, pieces, marks, shown=SHOWN)
 
 
 def spelled(text: str) -> str:
@@ -213,16 +223,3 @@ def spelled(text: str) -> str:
 def _left(hits: Ints) -> Ints:
     """Characters that are left for each class once those before it have theirs, (n, K)."""
     return np.asarray(hits[:, ::-1].cumsum(axis=1)[:, ::-1])
-
-
-def _row(code: int) -> str:
-    return NAMES[code].replace(" ", "_")
-
-
-def _with(what: str) -> str:
-    return f"with_{what.replace(' ', '_')}"
-
-
-def _plural(code: int) -> str:
-    first, *rest = NAMES[code].split(" ", 1) if NAMES[code] in OF_FIRST else (NAMES[code],)
-    return " ".join([PLURALS.get(first, f"{first}s"), *rest])

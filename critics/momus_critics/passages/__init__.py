@@ -21,11 +21,10 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
-from momus_critics.passages.pieces import MOST, PlaceFeatures, corpus_pieces, prose_pieces, returning, state_names
+from momus_critics.passages.pieces import PlaceFeatures, corpus_pieces, returning, state_names
 from momus_critics.passages.segmenter import Segmenter
 from momus_critics.passages.tfidf import LsaEmbedder, WordPairs, make_embedder
 from momus_critics.passages.typed import TypedSections, type_names
@@ -185,10 +184,9 @@ class Passages(ChainCritic, DeviceMixin):
         self.typed_ = self.new_typed().fit(real) if self.titles == "auto" and type_names(real) else None
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state()
-        state = Fitted(self)
+        super().check_state(state)
         state.component("embedder_")
         places = state.component("places_", PlaceFeatures)
         segmenter = state.component("segmenter_", Segmenter)
@@ -273,16 +271,15 @@ class Passages(ChainCritic, DeviceMixin):
         )
         return (*(() if self._typed is None else TYPED), misplacement, *super().statistics(), returns)
 
-    def _decode(self, batch: Corpus) -> list[Any]:
-        """States and borders of the stretches of each document, see `Segmenter.decode`."""
+    def _decode(self, batch: Corpus) -> tuple[list[str], list[tuple[Ints, Ints]]]:
+        """The pieces of a batch, and states and borders of the stretches of each document, see `Segmenter.decode`."""
         pieces, offsets = corpus_pieces(batch, self.piece_length)
-        return list(self.segmenter_.decode(self._features(pieces, offsets), offsets))
+        return pieces, self.segmenter_.decode(self._features(pieces, offsets), offsets)
 
     def segment(self, batch: Corpus) -> list[Ints]:
         """The state of each piece that `prose_pieces` cuts, one array per document."""
         check_fitted(self)
-        chains = self._decode(batch)
-        return [np.repeat(self.kept_[states], np.diff(borders)) for states, borders in chains]
+        return [np.repeat(self.kept_[states], np.diff(borders)) for states, borders in self._decode(batch)[1]]
 
     def notes(self) -> list[Note]:
         """The number of states, and how it was chosen."""
@@ -302,7 +299,6 @@ class Passages(ChainCritic, DeviceMixin):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the stretches, with transitions below 1 % marked."""
-        ((_, borders),) = self._decode(document)
-        pieces = prose_pieces([s.text for s in document[0].sections], self.piece_length)[:MOST]
+        pieces, ((_, borders),) = self._decode(document)
         texts = [" ".join(pieces[a:b]) for a, b in pairwise(borders)]
-        return evidence.explain(self, document, texts)
+        return self.shown(document, texts)

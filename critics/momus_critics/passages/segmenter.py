@@ -68,9 +68,8 @@ class Segmenter(Estimator):
         )
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         k, width = state.array("mean_", (None, None)).shape
         state.require(k > 0, "mean_", "at least one state")
         state.array("variance_", (k, width), low=1e-30)

@@ -12,7 +12,6 @@ from scipy import sparse
 
 from momus.critic.fitted import Fitted
 from momus.critic.tools import Embedder, make_adapter
-from momus.errors import UsageError
 from momus.estimator import Estimator, construct, parametrized
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats
@@ -84,9 +83,8 @@ class WordPairs(Estimator):
         self.vocabulary_, self.idf_ = learn_vocabulary(texts, words_and_pairs, self.features)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.array("idf_", (len(state.texts("vocabulary_")),), low=0.0)
 
     def embed(self, texts: Sequence[str]) -> sparse.csr_array:
@@ -133,9 +131,8 @@ class LsaEmbedder(Estimator):
         self.directions_ = v.T.copy()
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         words = len(state.texts("vocabulary_"))
         state.array("idf_", (words,), low=0.0)
         state.array("directions_", (words, None))
@@ -157,7 +154,5 @@ def make_embedder(
     """
     if name == "lsa":
         return construct(LsaEmbedder, {**defaults, **(options or {})}, place="embedder 'lsa'")
-    embedder: Any = make_adapter("embedder", name, options or {}, builtin=builtin)
-    if not isinstance(embedder, Embedder):
-        raise UsageError(f"embedder {name!r} gives {type(embedder).__name__}, not a momus.critic.tools.Embedder")
-    return embedder  # type: ignore[return-value]
+    embedder: Estimator = make_adapter("embedder", name, options or {}, builtin, Embedder)
+    return embedder

@@ -21,8 +21,7 @@ from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.plain import read_as
 from momus.text.vocabulary import OTHER, frequent_titles, normalize_title
-from momus_critics.chains import transitions as chain
-from momus_critics.chains.base import counts_by_fold, smoothed
+from momus_critics.chains.base import check_chain, counts_by_fold, smoothed
 from momus_critics.passages.faults import SectionProcess
 from momus_critics.passages.pieces import plain, spans
 from momus_critics.passages.tfidf import WordPairs
@@ -190,16 +189,11 @@ class TypedSections(Estimator):
         top = np.maximum(parts[0].max(axis=1), parts[1].max(axis=1))[:, None]
         return np.exp(parts[0] - top), np.exp(parts[1] - top)
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         k = len(state.texts("types_", least=2))
         terms = state.component("terms_", WordPairs)
-        state.array("counts_", (k + 1, k + 1), low=0.0)
-        state.number("constant_", above=0.0)
-        transitions = state.probabilities("transitions_", (k + 1, k + 1))
-        smoothed = np.allclose(transitions, chain.smooth(self.counts_, self.constant_), atol=1e-9)
-        state.require(smoothed, "transitions_", "the smoothed counts")
+        check_chain(state, k)
         state.array("stay_", (k,), low=0.0, high=1.0)
         state.require(bool((self.stay_ < 1).all()), "stay_", "probabilities below 1")
         state.number("sections_", low=1.0)

@@ -14,7 +14,7 @@ from momus.critic.base import WordCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence
+from momus.evidence import Axis, Evidence
 from momus.numeric.ragged import Ragged, float_sums, group_sums, on_grid
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
@@ -94,9 +94,8 @@ class Pcfg(WordCritic[ParsedSentences], DeviceMixin):
         self.unknown_ = float((counts == 1).sum() + unseen_types(counts))
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         labels = len(state.texts("labels_", least=1))
         words = state.texts("words_", least=1)
         state.probabilities("top_", (labels,))
@@ -153,10 +152,9 @@ class Pcfg(WordCritic[ParsedSentences], DeviceMixin):
             used, means = means_by_class(summary.arrays["lengths"], 5)
             return EDGES[used] + 2.5, means
 
-        series = curves(real, generated, points)
-        x_axis, y_axis = Axis("words per sentence"), Axis("mean log p, nats")
+        axes, title = (Axis("words per sentence"), Axis("mean log p, nats")), "Likelihood by sentence length"
         note = f"Grammar of {self.trees_:,} trees, {len(self.labels_)} labels. Points with at least five sentences."
-        return [Chart("sentence-likelihood", "Likelihood by sentence length", x_axis, y_axis, series, note=note)]
+        return [curves((real, generated), points, "sentence-likelihood", title, axes, note)]
 
     def notes(self) -> list[Note]:
         """Size of the grammar."""

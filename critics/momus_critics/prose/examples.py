@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic import Pooled
-from momus.critic.shifts import Named, Shifts
+from momus.critic.shifts import Named, shift_table
 from momus.evidence import Table
 from momus.numeric.types import Floats, Ints
 
@@ -32,8 +32,8 @@ class Exampled(Pooled):
     kept
         Number of examples kept.
 
-    >>> a = Exampled.of(Pooled(1), {"x": [(2.0, "two"), (1.0, "one")]})
-    >>> (a + Exampled.of(Pooled(1), {"x": [(0.0, "zero")]})).texts("x")
+    >>> a = Exampled.of(Pooled(1), [("x", 2.0, "two"), ("x", 1.0, "one")])
+    >>> (a + Exampled.of(Pooled(1), [("x", 0.0, "zero")])).texts("x")
     ['zero']
     """
 
@@ -41,16 +41,18 @@ class Exampled(Pooled):
     kept: int = 1
 
     @classmethod
-    def of(cls, pooled: Pooled, examples: Mapping[str, Iterable[Ranked]], kept: int = 1) -> Exampled:
-        """Keep the examples of lowest rank."""
-        best = {k: tuple(sorted(set(v))[:kept]) for k, v in examples.items()}
+    def of(cls, pooled: Pooled, examples: Iterable[tuple[str, float, str]], kept: int = 1) -> Exampled:
+        """Keep the examples of lowest rank; of each it is given what it is one of, its rank and its text."""
+        ranked: defaultdict[str, set[Ranked]] = defaultdict(set)
+        for key, rank, text in examples:
+            ranked[key].add((rank, text))
+        best = {key: tuple(sorted(of)[:kept]) for key, of in sorted(ranked.items())}
         return cls(pooled.documents, pooled.arrays, pooled.counts, best, kept)
 
     def __add__(self, other: Pooled) -> Exampled:
-        theirs = other.examples if isinstance(other, Exampled) else {}
-        keys = sorted({*self.examples, *theirs})
-        merged = {k: (*self.examples.get(k, ()), *theirs.get(k, ())) for k in keys}
-        return Exampled.of(super().__add__(other), merged, self.kept)
+        sides = self.examples, other.examples if isinstance(other, Exampled) else {}
+        both = ((key, *one) for side in sides for key, examples in side.items() for one in examples)
+        return Exampled.of(super().__add__(other), both, self.kept)
 
     def texts(self, key: str) -> list[str]:
         """The examples of something, those of lowest rank first."""
@@ -65,16 +67,13 @@ def counts_of(
     real: Pooled,
     generated: Pooled,
     key: str,
-    kind: type[str] | type[float],
     totals: tuple[float, float] | None = None,
     least: float = 0,
-) -> tuple[list[Any], Floats, Floats]:
+) -> tuple[list[str], Floats, Floats]:
     """What both texts count under a key, in order.
 
     Parameters
     ----------
-    kind
-        ``str`` or ``float``: what the labels are.
     totals
         What the counts are a part of, for each text; by default, the number of documents.
     least
@@ -85,11 +84,10 @@ def counts_of(
     V labels, and of each text the total, at least 1, and the count of each label: (1 + V,).
 
     >>> sides = [Pooled(4, {}, {"names": {"Ann": n}}) for n in (1, 3)]
-    >>> [x if isinstance(x, list) else x.tolist() for x in counts_of(*sides, "names", str)]
+    >>> [x if isinstance(x, list) else x.tolist() for x in counts_of(*sides, "names")]
     [['Ann'], [4.0, 1.0], [4.0, 3.0]]
     """
-    a: dict[Any, float] = {kind(k): v for k, v in real.counts.get(key, {}).items()}
-    b: dict[Any, float] = {kind(k): v for k, v in generated.counts.get(key, {}).items()}
+    a, b = ({str(k): v for k, v in t.counts.get(key, {}).items()} for t in (real, generated))
     labels = sorted(k for k in {*a, *b} if a.get(k, 0.0) + b.get(k, 0.0) >= least)
     of_a, of_b = totals or (real.documents, generated.documents)
     p = np.array([max(of_a, 1.0), *(a.get(k, 0.0) for k in labels)], dtype=np.float64)
@@ -259,52 +257,52 @@ NOTE = (
 )
 
 
-@dataclass(frozen=True)
-class Usage:
-    """Numbers of V things in two texts.
+def usage_tables(
+    sides: tuple[Exampled, Exampled],
+    kind: str,
+    title: str,
+    item: str,
+    unit: str,
+    totals: tuple[float, float],
+    shown: int,
+    named: str = "",
+) -> list[Table]:
+    """What generated text uses more than real text, and less.
 
-    Attributes
+    Parameters
     ----------
-    kind, title, item
-        Of the tables: the name is ``kind`` and how it is used, ``title`` what all rows are, ``item`` what one row is.
-    unit
-        What the first column counts: shares are per 1,000 of these.
-    names, keys
-        What readers are shown of each thing, and what its examples are found by, (V,).
-    real, generated
-        (1 + V,): the number of units of a text, then of each thing.
+    sides, kind
+        Summaries of real and of generated text, and the key of the counts; that of examples is ``kind label``.
+    title, item
+        What all rows are, and what one row is.
+    unit, totals
+        What shares are taken of, per 1,000, and its number in each text.
+    named
+        What the first screen calls these things; empty: it does not name them.
     """
-
-    kind: str
-    title: str
-    item: str
-    unit: str
-    names: Sequence[str]
-    keys: Sequence[str]
-    real: Floats
-    generated: Floats
-
-    def tables(self, real: Exampled, generated: Exampled, shown: int, named: str = "") -> list[Table]:
-        """What generated text uses more, and less, which the first screen may name if ``named`` says what it is."""
-        delta, z = log_odds(self.real, self.generated)
-        sizes = np.abs(share_gaps(self.real, self.generated))
-        tables = []
-        for word, sign, source in (("over", 1.0, generated), ("under", -1.0, real)):
-            at = np.flatnonzero(sign * z > 0)  # terms that this text uses more
-            every = np.ones(len(at), dtype=bool)
-            items = Shifts.of_shares(
-                self.item,
-                [self.names[i] for i in at.tolist()],
-                (x[1:][at] / x[0] for x in (self.real, self.generated)),
-                f"per 1,000 {self.unit}",
-                1000,
-                effect=delta[at],
-                measure="log-odds",
-                by=z[at],
-                more={"z": z[at].round(1).tolist()},
-                examples=source.first(self.keys[i] for i in at.tolist()),
-                named=Named(named, "largest_gap", every, sizes[at]) if named else None,
-            )
-            title = f"{self.title} that generated text {word}-uses"
-            tables.append(items.table(f"{self.kind}-{word}-used", title, shown, NOTE))
-        return tables
+    names, p, q = counts_of(*sides, kind, totals, FEWEST)
+    delta, z = log_odds(p, q)
+    sizes = np.abs(share_gaps(p, q))
+    tables = []
+    for word, sign, source in (("over", 1.0, sides[1]), ("under", -1.0, sides[0])):
+        at = np.flatnonzero(sign * z > 0)  # terms that this text uses more
+        texts = [names[i] for i in at.tolist()]
+        table = shift_table(
+            f"{kind}-{word}-used",
+            f"{title} that generated text {word}-uses",
+            item,
+            texts,
+            (x[1:][at] / x[0] for x in (p, q)),
+            f"per 1,000 {unit}",
+            1000,
+            effect=delta[at],
+            measure="log-odds",
+            by=z[at],
+            more={"z": z[at].round(1).tolist()},
+            examples=source.first(f"{kind} {text}" for text in texts),
+            named=Named(named, "largest_gap", np.ones(len(at), dtype=bool), sizes[at]) if named else None,
+            most=shown,
+            note=NOTE,
+        )
+        tables.append(table)
+    return tables

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeVar
@@ -132,8 +132,8 @@ def read_prose(table: TokenTable) -> Prose:
     >>> [" ".join(prose.words[i] for i in prose.ids[prose.sentences == s]) for s in range(3)]
     ['“ who ? ” asked mr . fox .', '“ i . ”', 'it was 3 . 5 miles .']
     """
-    known = table.of_vocabulary(spellings)
-    is_break = known.breaks[table.ids]
+    lowered, number, known = table.of_vocabulary(spellings)
+    is_break = known["break"][table.ids]
     borders = np.zeros(len(is_break) + 1, dtype=np.int64)
     np.add.at(borders, table.section_offsets[1:-1], 1)
     # a paragraph begins after each break and at each section
@@ -143,20 +143,23 @@ def read_prose(table: TokenTable) -> Prose:
     ids, paragraphs = table.ids[keep], paragraphs[keep]
     # numbers among the tokens that occur, breaks included, and among their folded words, which keep their order
     used = np.flatnonzero(np.bincount(table.ids, minlength=len(table.vocabulary)))
-    folded = np.flatnonzero(np.bincount(known.folds[used], minlength=len(known.folded)))
-    codes, folds = (_numbers(x, size) for x, size in ((used, len(table.vocabulary)), (folded, len(known.folded))))
-    capitalised = known.capitalised[ids]
-    lower = known.lower[ids]
-    ends = _sentence_ends(known, ids, paragraphs, lower & ~_uncapitalised(lower, capitalised, offsets))
+    folded = np.flatnonzero(np.bincount(number[used], minlength=len(lowered)))
+    codes, folds = (_numbers(x, size) for x, size in ((used, len(table.vocabulary)), (folded, len(lowered))))
+    of_tokens = {name: mask[ids] for name, mask in known.items()}  # (N,) each
+    lower, capitalised = of_tokens["lower"], of_tokens["capitalised"]
+    # in a document in lower case throughout, case does not tell sentences
+    owners, n = owners_of(offsets), len(offsets) - 1
+    cased = np.bincount(owners, capitalised, n) >= CASED * np.bincount(owners, lower | capitalised, n)
+    ends = _sentence_ends(of_tokens, paragraphs, lower & cased[owners])
     starts = before(ends) | changes(paragraphs)
     starts[offsets[:-1][np.diff(offsets) > 0]] = True
     return Prose(
-        folds[known.folds[ids]],
-        [known.folded[i] for i in folded.tolist()],
+        folds[number[ids]],
+        [lowered[i] for i in folded.tolist()],
         offsets,
         np.cumsum(starts) - 1,
         paragraphs,
-        known.alphabetic[ids],
+        of_tokens["alphabetic"],
         capitalised,
         codes[ids],
         [table.vocabulary[i] for i in used.tolist()],
@@ -170,77 +173,56 @@ def _numbers(chosen: Ints, size: int) -> Ints:
     return numbers
 
 
-@dataclass(frozen=True)
-class Spellings:
-    """What is known of the V words of a vocabulary by themselves.
-
-    Attributes
-    ----------
-    folded, folds
-        The distinct words in lower case, in order, and the number of each word's: int64 (V,).
-    breaks, alphabetic, capitalised, lower
-        bool (V,): `BREAK`; words that begin with a letter or digit, with a capital, with a letter in lower case.
-    closing, terminal, full_stop
-        bool (V,): closing quotes and brackets alone; tokens that end, before such, with a terminal, with a full stop.
-    short, digits, alone
-        bool (V,): abbreviations and initials; numbers; a full stop alone.
-    """
-
-    folded: Sequence[str]
-    folds: Ints
-    breaks: Bools
-    alphabetic: Bools
-    capitalised: Bools
-    lower: Bools
-    closing: Bools
-    terminal: Bools
-    full_stop: Bools
-    short: Bools
-    digits: Bools
-    alone: Bools
+_CLOSING = "".join(CLOSERS)
 
 
-def spellings(words: list[str]) -> Spellings:
+def _is_short(word: str) -> bool:
+    """Whether a word is an abbreviation or an initial."""
+    bare = word.rstrip(_CLOSING).rstrip(".").lower()
+    return bare in ABBREVIATIONS or (len(bare) == 1 and bare.isalpha() and bare not in "iI")
+
+
+SIGNS: Mapping[str, Callable[[str], bool]] = {
+    "break": lambda w: w == BREAK,
+    "alphabetic": lambda w: w[:1].isalnum(),
+    "capitalised": lambda w: w[:1].isupper(),
+    "lower": lambda w: w[:1].islower(),
+    "closing": lambda w: all(c in CLOSERS for c in w),  # closing quotes and brackets alone
+    "terminal": lambda w: w.rstrip(_CLOSING)[-1:] in TERMINALS,
+    "full stop": lambda w: w.rstrip(_CLOSING)[-1:] == ".",
+    "short": _is_short,
+    "digits": str.isdigit,
+    "alone": lambda w: w == ".",
+}
+"""What is known of a word by itself."""
+
+
+def spellings(words: list[str]) -> tuple[Sequence[str], Ints, Mapping[str, Bools]]:
     """Look at each word of a vocabulary once.
 
-    >>> spellings(["Dr", "dr"]).folded, spellings(["Dr", "dr"]).capitalised.tolist()
-    (['dr'], [True, False])
+    Returns
+    -------
+    The distinct words in lower case, in order; the number of each word's, int64 (V,); and which words have each of
+    `SIGNS`, bool (V,).
+
+    >>> folded, folds, known = spellings(["Dr", "dr"])
+    >>> folded, folds.tolist(), known["capitalised"].tolist()
+    (['dr'], [0, 0], [True, False])
     """
     lowered = [w.lower() for w in words]
     folded = sorted(set(lowered))
     number = {w: i for i, w in enumerate(folded)}
-    closers = "".join(CLOSERS)
-    stripped = [w.rstrip(closers) for w in words]
-    bare = [w.rstrip(".").lower() for w in stripped]
-    masks: list[list[bool]] = [
-        [w == BREAK for w in words],
-        [w[:1].isalnum() for w in words],
-        [w[:1].isupper() for w in words],
-        [w[:1].islower() for w in words],
-        [all(c in CLOSERS for c in w) for w in words],
-        [w[-1:] in TERMINALS for w in stripped],
-        [w[-1:] == "." for w in stripped],
-        [w in ABBREVIATIONS or (len(w) == 1 and w.isalpha() and w not in "iI") for w in bare],
-        [w.isdigit() for w in words],
-        [w == "." for w in words],
-    ]
-    folds = np.fromiter((number[w] for w in lowered), np.int64, len(lowered))
-    return Spellings(folded, folds, *(np.array(mask, dtype=bool) for mask in masks))
+    folds = np.fromiter((number[w] for w in lowered), np.int64, len(words))
+    return folded, folds, {name: np.fromiter(map(has, words), bool, len(words)) for name, has in SIGNS.items()}
 
 
-def _uncapitalised(lower: Bools, capitalised: Bools, offsets: Ints) -> Bools:
-    """Whether each token is of a document in lower case throughout, where case does not tell sentences: bool (N,)."""
-    owners = owners_of(offsets)
-    n = len(offsets) - 1
-    words, capitals = np.bincount(owners, lower | capitalised, n), np.bincount(owners, capitalised, n)
-    return np.asarray((capitals < CASED * words)[owners])
+def _sentence_ends(known: Mapping[str, Bools], paragraphs: Ints, lower: Bools) -> Bools:
+    """Whether a sentence ends with each token, ends of paragraphs aside, and not before ``lower`` ones: bool (N,).
 
-
-def _sentence_ends(known: Spellings, ids: NDArray[np.int32], paragraphs: Ints, lower: Bools) -> Bools:
-    """Whether a sentence ends with each token, ends of paragraphs aside, and not before ``lower`` ones: bool (N,)."""
-    closing, terminal, full_stop = known.closing[ids], known.terminal[ids], known.full_stop[ids]
-    short, digits, alone = known.short[ids], known.digits[ids], known.alone[ids]
-    abbreviated = np.where(alone, before(short), short) & full_stop
+    ``known`` has `SIGNS` of the tokens, (N,).
+    """
+    closing, terminal, short, digits, alone = (known[k] for k in ("closing", "terminal", "short", "digits", "alone"))
+    abbreviated = np.where(alone, before(short), short) & known["full stop"]
     numeral = alone & before(digits) & after(digits)
     marker = alone & before(digits & changes(paragraphs))  # of a numbered item
     ends = terminal & ~abbreviated & ~numeral & ~marker

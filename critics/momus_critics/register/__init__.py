@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
 from momus.critic import Gaussians, LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import is_fitted
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.errors import FittingError
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Step
@@ -19,6 +19,7 @@ from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import joined
+from momus_critics.evidence import marked
 from momus_critics.prose.reading import ProseCritic
 from momus_critics.register.features import FEATURES, RATES, count_features
 
@@ -92,7 +93,10 @@ class Register(ProseCritic[RegisterLatents]):
                 hint="give real text of different documents",
             )
         k = min(self.n_dimensions, len(x) - 1)
-        model = FactorAnalysis(k, rotation="varimax" if k > 1 else None, svd_method="lapack").fit(_few_rows(standard))
+        # at most 2 F rows of the same mean and covariance, which is all that a factor analysis sees
+        r = np.asarray(np.linalg.qr(standard, mode="r"))
+        few = np.vstack([r, -r]) * np.sqrt(len(r) / len(standard))
+        model = FactorAnalysis(k, rotation="varimax" if k > 1 else None, svd_method="lapack").fit(few)
         loadings = np.asarray(model.components_, dtype=np.float64)
         # the largest dimension first, each with its strongest feature positive
         loadings = loadings[np.argsort(-(loadings**2).sum(axis=1), kind="stable")]
@@ -102,9 +106,8 @@ class Register(ProseCritic[RegisterLatents]):
         self.noise_ = np.maximum(np.asarray(model.noise_variance_, dtype=np.float64), 1e-3)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         f = len(FEATURES)
         state.array("mean_", (f,))
         state.array("sd_", (f,), low=1e-3)
@@ -197,8 +200,9 @@ class Register(ProseCritic[RegisterLatents]):
         spread = np.sqrt(np.maximum(real.arrays["squares"] / n[0] - means[0] ** 2, 1e-6))
         units = [_unit(f) for f in range(len(FEATURES))]
         effect = (means[1] - means[0]) / spread
-        features = Shifts("feature", FEATURES, means, units, effect, "difference in sd of real text")
-        return [features.table("register-features", "Features that differ most")]
+        title, measure = "Features that differ most", "difference in sd of real text"
+        of: dict[str, Any] = {"effect": effect, "measure": measure}
+        return [shift_table("register-features", title, "feature", FEATURES, means, units, 1, **of)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the features of a document that are farthest from the mean of real text."""
@@ -214,19 +218,12 @@ class Register(ProseCritic[RegisterLatents]):
             )
             for f in np.argsort(-np.abs(standard), kind="stable")[:SHOWN].tolist()
         ]
-        value = -float(self.log_prior(z).values[0])
-        return MarkedDocument(document.name, document.ids[0], value, "nats", steps)
+        return marked(self, document, z, steps)
 
 
 def _scaled(values: Floats) -> Floats:
     """Square roots of rates, which steadies their variance; the last columns as they are."""
     return np.column_stack([np.sqrt(values[:, :RATES]), values[:, RATES:]])
-
-
-def _few_rows(x: Floats) -> Floats:
-    """At most 2 F rows with the mean 0 and the covariance of x (n, F), which is all that a factor analysis sees."""
-    r = np.asarray(np.linalg.qr(x, mode="r"))
-    return np.asarray(np.vstack([r, -r]) * np.sqrt(len(r) / len(x)))
 
 
 def _row(feature: str) -> str:

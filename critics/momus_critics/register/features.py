@@ -8,7 +8,6 @@ generated text alike.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 
@@ -95,7 +94,10 @@ def _marked(prose: Prose) -> dict[str, Bools]:
     """Whether each token has each feature, (N,) by name."""
     any_of, ends = prose.is_any, partial(_ends, prose)
     contracted = {i: words for i, word in enumerate(prose.words) if (words := parts(word))}
-    marks = {name: any_of(words) | _hold(prose, contracted, words) for name, words in LISTS.items()}
+    marks = {
+        name: any_of(words) | np.isin(prose.ids, [i for i, held in contracted.items() if not words.isdisjoint(held)])
+        for name, words in LISTS.items()
+    }
     be, have = marks["forms of be"], marks["forms of have"]
     participle = ends(("ed", "en", "wn", "ught"), 4) | any_of(PARTICIPLES)
     comma, stop = any_of(frozenset(",")), any_of(frozenset(".?!,;"))
@@ -119,11 +121,6 @@ def _marked(prose: Prose) -> dict[str, Bools]:
         "-ing after comma": ends(("ing",), 5) & before(comma),
     }
     return marks
-
-
-def _hold(prose: Prose, contracted: Mapping[int, Sequence[str]], words: frozenset[str]) -> Bools:
-    """Whether each token is a contraction with one of these words, (N,)."""
-    return np.isin(prose.ids, [i for i, held in contracted.items() if not words.isdisjoint(held)])
 
 
 def _ends(prose: Prose, endings: tuple[str, ...], least: int) -> Bools:

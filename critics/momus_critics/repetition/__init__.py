@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from momus.critic import Counts, LogPrior, MergeableMixin, Pooled, Reporting, Ro
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Table
+from momus.evidence import Axis, Evidence, MarkedDocument, Table
 from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats
 from momus.parameters import Range
@@ -91,9 +91,9 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
         self.process_ = self.new_process().learn(counts)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        Fitted(self).component("process_", CopyProcess)
+        state.component("process_", CopyProcess)
 
     def project(self, batch: Corpus) -> Copies:
         """Find the copied stretches of each document."""
@@ -133,43 +133,36 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
             "bytes": np.column_stack([latents.packed, latents.raw]).astype(np.float64),
         }
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Copied words relative to real text; shares by source; longest copy; compression."""
-        wheres = (("sentence", SENTENCE), ("paragraph", PARAGRAPH), ("document", DOCUMENT))
-        return (
-            Statistic.relative(
-                "relative_copying",
-                "copied",
-                "copied words, relative to expectation",
-                "less|more repetitive",
-                clause="copies {} times the expected words",
-                needs="a copied word",
-            ),
-            *(
-                Statistic.share(
-                    f"{where}_share",
-                    f"from_{source}",
-                    f"words copied from the same {where}",
-                    f"less|more repetitive within its {where}s",
-                    decides=False,
-                )
-                for where, source in wheres
-            ),
-            Statistic.ratio(
-                "longest_copy",
-                "longest",
-                "mean of the longest copy",
-                "shorter|longer in its copies",
-                unit="words and symbols",
-            ),
+    tested = (
+        Statistic.relative(
+            "relative_copying",
+            "copied",
+            "copied words, relative to expectation",
+            "less|more repetitive",
+            clause="copies {} times the expected words",
+            needs="a copied word",
+        ),
+        *(
             Statistic.share(
-                "compressed_share",
-                "bytes",
-                "size after compression by zlib",
-                "easier|harder to compress",
+                f"{where}_share",
+                f"from_{source}",
+                f"words copied from the same {where}",
+                f"less|more repetitive within its {where}s",
                 decides=False,
-            ),
-        )
+            )
+            for source, where in enumerate(("sentence", "paragraph", "document"), SENTENCE)
+        ),
+        Statistic.ratio(
+            "longest_copy",
+            "longest",
+            "mean of the longest copy",
+            "shorter|longer in its copies",
+            unit="words and symbols",
+        ),
+        Statistic.share(
+            "compressed_share", "bytes", "size after compression by zlib", "easier|harder to compress", decides=False
+        ),
+    )
 
     def summarize(self, latents: Copies) -> Exampled:
         """Copied tokens by class of distance, tokens; the longest loops and copies."""
@@ -180,7 +173,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
             "distance": distance.astype(np.float64),
             "words": np.array([len(copied)], dtype=np.float64),
         }
-        examples: dict[str, list[tuple[float, str]]] = {}
+        examples: list[tuple[str, float, str]] = []
         for key, kind in (("loops", loops), ("copies", ~loops)):
             rows = np.flatnonzero(kind)
             longest = rows[np.argsort(-spans.lengths[rows], kind="stable")[: 4 * SHOWN]]
@@ -193,7 +186,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
                 n = 1 + length / spans.distances[i]
                 times = f" × {n:,.0f}" if n >= 10 else f" × {n:.2g}"
                 times *= kind is loops
-                examples.setdefault(key, []).append((-float(length), f"{text}{more}{times}"))
+                examples.append((key, -float(length), f"{text}{more}{times}"))
         return Exampled.of(Pooled(len(latents), arrays), examples, SHOWN)
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
@@ -207,13 +200,14 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
             return back[:reach], 100 * share[:reach]
 
         return [
-            Chart(
+            curves(
+                (real, generated),
+                points,
                 "copies-by-distance",
                 "Words that were said before, by how far back",
-                Axis("words and symbols back, at most", "log"),
-                Axis("% of words and symbols"),
-                curves(real, generated, points, "steps"),
-                note="Copies are counted with their first words. The curve ends at the farthest copy.",
+                (Axis("words and symbols back, at most", "log"), Axis("% of words and symbols")),
+                "Copies are counted with their first words. The curve ends at the farthest copy.",
+                "steps",
             ),
             _longest("loops", "Longest loops: one round, and how many of them follow each other", real, generated),
             _longest("copies", "Longest copies that are no loops", real, generated),
@@ -239,10 +233,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
             "length." + (f" {counted(loops, 'loop')}." if loops else "")
         )
         values: Floats = -self.process_.log_probabilities(copies)
-        prior = self.log_prior(copies)
-        return mark_passage(
-            document, words, marks, value=-float(prior.values[0]), unit="nats", values=values, note=note
-        )
+        return mark_passage(self, document, copies, words, marks, values=values, note=note)
 
 
 def _longest(key: str, title: str, real: Exampled, generated: Exampled) -> Table:

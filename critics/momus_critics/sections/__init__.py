@@ -25,9 +25,8 @@ from momus.text.counting import counted, percentage
 from momus.text.languages import WORDS, Scripts
 from momus.text.tokens import Tokenizer, get_tokenizer
 from momus.text.vocabulary import OTHER, frequent_titles, normalize_title
-from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
-from momus_critics.chains.base import ChainCritic
+from momus_critics.chains.base import ChainCritic, repaired
 from momus_critics.chains.posterior import ChainLatents
 from momus_critics.chains.repair import best_repairs, fault_evidence
 from momus_critics.sections.posterior import LinearPosterior
@@ -134,7 +133,9 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
 
     def fit(self, real: Corpus) -> Self:
         """Learn section types, smoothed transitions and the posterior from titled real documents."""
-        titled = _titled(real)
+        # documents with section marks and at least one title
+        spans = zip(real.sectioned, pairwise(_offsets(real)), strict=True)
+        titled = real.take([i for i, (s, (a, b)) in enumerate(spans) if s and any(real.section_titles[a:b])])
         titles, documents = _normalized(titled)
         self.titles_ = [*frequent_titles(titles, documents, self.min_count), OTHER]
         if len(self.titles_) < 3:
@@ -168,10 +169,9 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
             self.reads_ = BOTH if all(titled_share(text) >= TITLED for text in texts) else BODIES
         return self.reads_ != before
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state()
-        state = Fitted(self)
+        super().check_state(state)
         state.texts("titles_", least=2)
         if self.posterior == "titles":
             return
@@ -210,15 +210,11 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
         by_bodies = self._chain(posterior.predict(batch), offsets)
         if self.reads_ == BODIES:
             return SectionLatents(**vars(by_bodies))
-        return SectionLatents(**vars(self._chain(self._with_titles(batch), offsets)), by_bodies=by_bodies)
-
-    def _with_titles(self, batch: Corpus) -> Floats:
-        """P(z_m | title, body), (N, K): certain if the title names a type, else by the words of both."""
-        marginals = self.titled_.predict(batch)
-        labels = self._labels(_normalized(batch)[0])
+        # P(z_m | title, body), (N, K): certain if the title names a type, else by the words of both
+        marginals, labels = self.titled_.predict(batch), self._labels(_normalized(batch)[0])
         named = np.flatnonzero(labels < self.states - 1)  # the last state is that of all other titles
         marginals[named] = np.eye(self.states)[labels[named]]
-        return np.asarray(marginals)
+        return SectionLatents(**vars(self._chain(marginals, offsets)), by_bodies=by_bodies)
 
     def _chain(self, marginals: Floats, offsets: Ints) -> ChainLatents:
         """The posterior of the chain from that of its sections."""
@@ -311,7 +307,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the most probable types, with transitions below 1 % marked, and say which repair helps most."""
-        return evidence.repaired(self, document, evidence.explain(self, document, document.section_texts.to_pylist()))
+        return repaired(self, document, self.shown(document, document.section_texts.to_pylist()))
 
 
 def titled_share(corpus: Corpus) -> float:
@@ -328,13 +324,6 @@ def titled_share(corpus: Corpus) -> float:
 def _offsets(corpus: Corpus) -> Ints:
     """Where the sections of each document begin, (n + 1,)."""
     return offsets_of(corpus.section_counts)
-
-
-def _titled(corpus: Corpus) -> Corpus:
-    """Documents with section marks and at least one title."""
-    titles, offsets = corpus.section_titles, _offsets(corpus)
-    spans = zip(corpus.sectioned, offsets[:-1], offsets[1:], strict=True)
-    return corpus.take([i for i, (s, a, b) in enumerate(spans) if s and any(titles[a:b])])
 
 
 def _normalized(corpus: Corpus) -> tuple[list[str], Ints]:

@@ -62,9 +62,8 @@ class TermWeights(Estimator):
         self.idf_ = np.log((1.0 + len(offsets) - 1) / (1.0 + rows[used])) + 1.0  # (V,)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         state.array("idf_", (len(state.texts("vocabulary_")),), low=0.0)
 
     def matrix(self, terms: Ints, offsets: Ints, names: list[str]) -> sparse.csr_array:
@@ -114,9 +113,8 @@ class SectionFeatures(Estimator):
             self.title_ = self._new_weights().fit(*_titles(corpus, tokenizer))
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         for name in ("body_", "opening_", *(("title_",) if self.titles else ())):
             state.component(name, TermWeights)
 
@@ -237,10 +235,9 @@ class LinearPosterior(CalibratedPosterior):
         self.weights_, self.bias_ = regress(x, offsets, labels, states, self.penalty, start)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state()
-        state = Fitted(self)
+        super().check_state(state)
         features = state.component("features_", SectionFeatures)
         classes = len(state.array("bias_", (None,)))
         state.array("weights_", (features.size, classes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
 
@@ -144,9 +144,8 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
         """Whether words are points or have posteriors."""
         return {"word_posterior": "point" if self.point_ else "dirichlet"}
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
         words = state.texts("vocabulary_", least=1)
         topics = len(state.probabilities("phi_", (None, len(words))))
         state.require(topics > 1, "phi_", "at least two topics")
@@ -193,15 +192,10 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
         return sparse.csr_array(counts[used])
 
     def _options(self, topics: int) -> Options:
-        return Options(
-            topics=topics,
-            steps=self.steps,
-            tolerance=self.tolerance,
-            smoothing=self.smoothing,
-            shrinkage=self.shrinkage,
-            seed=self.seed,
-            device=self.device,
-        )
+        named = {
+            name: getattr(self, name) for name in ("steps", "tolerance", "smoothing", "shrinkage", "seed", "device")
+        }
+        return Options(topics, **named)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without a word of the vocabulary: their posterior would be the prior."""
@@ -256,27 +250,19 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
         """Topic shares at λ, (n, K)."""
         return np.asarray(softmax(_extended(latents.mean), axis=1))
 
-    def statistics(self) -> Sequence[Statistic]:
-        """Entropy of a document's topic shares (how many it mixes), its distance from μ and m, and known words.
-
-        Unlike Latent NLL, the distance does not depend on the width of q, which is narrow for documents of many topics.
-        """
-        return (
-            Statistic.ratio(
-                "topic_entropy",
-                "topic_entropy",
-                "topic entropy per document",
-                "narrower|broader in topics",
-                unit="nats",
-            ),
-            Statistic.ratio(
-                "distance",
-                "distance",
-                "distance from typical topics (squared Mahalanobis)",
-                "more|less usual in topic combinations",
-            ),
-            KNOWN_WORDS,
-        )
+    tested = (
+        Statistic.ratio(
+            "topic_entropy", "topic_entropy", "topic entropy per document", "narrower|broader in topics", unit="nats"
+        ),
+        Statistic.ratio(
+            "distance",
+            "distance",
+            "distance from typical topics (squared Mahalanobis)",
+            "more|less usual in topic combinations",
+        ),
+        KNOWN_WORDS,
+    )
+    """Unlike Latent NLL, the distance does not depend on the width of q, narrow for documents of many topics."""
 
     def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
         """Shares of the topics, by their most probable words."""

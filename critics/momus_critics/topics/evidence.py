@@ -9,11 +9,12 @@ from scipy import sparse
 from scipy.special import softmax
 
 from momus.critic import Pooled
-from momus.critic.shifts import Shifts
+from momus.critic.shifts import shift_table
 from momus.evidence import Evidence, Heatmap, MarkedDocument, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
+from momus_critics.evidence import marked
 
 if TYPE_CHECKING:
     from momus_critics.topics import TopicLatents, Topics
@@ -44,11 +45,12 @@ def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
     # the most frequent topics, in the order of a clustering of real text
     order = top[_clustered(a[np.ix_(top, top)])]
     limit = _limit(a[np.ix_(top, top)])
+    topics, title = [f"{k}: {w}" for k, w in enumerate(words, 1)], "Topics whose share differs most"
     return [
         _pairs(words, a, b, share_a, share_b),
         _map("topic-correlations-real", "Topic correlations: real", names, a, order, limit),
         _map("topic-correlations-generated", "Topic correlations: generated", names, b, order, limit),
-        _shares(words, share_a, share_b),
+        shift_table("topic-shares", title, "topic", topics, (share_a, share_b), most=SHOWN_SHARES),
     ]
 
 
@@ -114,11 +116,6 @@ def _map(name: str, title: str, names: list[str], correlation: Floats, order: In
     )
 
 
-def _shares(words: list[str], share_a: Floats, share_b: Floats) -> Table:
-    items = Shifts.of_shares("topic", [f"{k}: {w}" for k, w in enumerate(words, 1)], (share_a, share_b))
-    return items.table("topic-shares", "Topics whose share differs most", SHOWN_SHARES)
-
-
 def explain(critic: Topics, document: Corpus, latents: TopicLatents, counts: sparse.csr_array) -> MarkedDocument | None:
     """Topics of a document by share, each with its part of the Mahalanobis distance, ½ a_k (Σ⁻¹ a)_k for a = λ − μ.
 
@@ -144,5 +141,4 @@ def explain(critic: Topics, document: Corpus, latents: TopicLatents, counts: spa
         usual = float(softmax(np.append(critic.mean_, 0.0))[k])
         note = f"{percentage(shares[k], 1)} of this document, {percentage(usual, 1)} at the prior's mean"
         steps.append(Step(f"{k + 1}: {titles[k]}", text, float(parts[k]), bool(parts[k] > 3.32), note))
-    prior = critic.log_prior(latents)
-    return MarkedDocument(document.name, document.ids[0], -float(prior.values[0]), "nats", steps)
+    return marked(critic, document, latents, steps)

@@ -190,7 +190,11 @@ def _step(counts: sparse.csr_array, options: Options, model: Model) -> float:
         lam, var = _tensor(model.lam[rows], options), _tensor(model.var[rows], options)
         lam, var, value, _ = ascend(batch, phi, prior, lam, var, options.inner, 1e-5)
         model.lam[rows], model.var[rows] = lam.cpu().numpy(), var.cpu().numpy()
-        words += _word_counts(batch, phi, lam).double()
+        # topic probabilities of each stored word, times its count, (nnz, K); factors common to all topics cancel
+        weight = torch.softmax(torch.cat([lam, lam.new_zeros(len(lam), 1)], dim=1), dim=1)  # (B, K)
+        joint = weight[batch.rows] * batch.gather(phi)
+        joint *= (batch.counts / joint.sum(dim=1).clamp_min(1e-30))[:, None]
+        words += torch.zeros_like(phi).index_add_(0, batch.words, joint).double()
         total += float(value.double().sum())
     elbo = total - model.divergence
     _maximise(model, words.cpu().numpy().T, options)
@@ -200,17 +204,6 @@ def _step(counts: sparse.csr_array, options: Options, model: Model) -> float:
 def _batch(device: str) -> int:
     """Documents per batch on a device."""
     return CPU_BATCH if device == "cpu" else BATCH
-
-
-def _word_counts(batch: Batch, phi: Tensor, lam: Tensor) -> Tensor:
-    """Expected counts of words in topics, transposed: (V, K)."""
-    full = torch.cat([lam, lam.new_zeros(len(lam), 1)], dim=1)
-    weight = torch.softmax(full, dim=1)  # (B, K); a factor common to all topics cancels below
-    word_phi = batch.gather(phi)
-    joint = weight[batch.rows] * word_phi  # (nnz, K)
-    # topic probabilities of each stored word, times its count, (nnz, K)
-    joint *= (batch.counts / joint.sum(dim=1).clamp_min(1e-30))[:, None]
-    return torch.zeros_like(phi).index_add_(0, batch.words, joint)
 
 
 def _maximise(model: Model, words: Floats, options: Options) -> None:

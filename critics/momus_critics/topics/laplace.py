@@ -64,28 +64,19 @@ def refine(
                 spread += covariances.sum(dim=0)  # (D, D)
             mean = expected.mean(dim=0)
             away = expected - mean  # (n, D)
-            covariance, moved = _towards(covariance, _regularised(away.T @ away + spread, n))
+            # D / 10 pseudo-documents of unit variance, lest a direction vanish or diverge
+            extra, one = len(covariance) / 10, torch.eye(len(covariance), dtype=dtype, device=options.device)
+            covariance, moved = _towards(covariance, (away.T @ away + spread + extra * one) / (n + extra))
             advance(i + 1)
-            if float(_centred_variances(covariance).max()) > limit:
+            # variances of log-odds against the average topic, (K,), whichever topic is the last, whose log-odds are 0
+            whole = torch.nn.functional.pad(covariance, (0, 1, 0, 1))
+            centring = torch.eye(len(whole), dtype=dtype, device=options.device) - 1 / len(whole)
+            if float((centring @ whole @ centring).diagonal().max()) > limit:
                 return None
             if moved < tolerance:
                 break
     mean_, covariance_, lam_, var_ = (x.cpu().numpy() for x in (mean, covariance, lam, var))
     return replace(model, mean=mean_, covariance=covariance_, lam=lam_, var=var_)
-
-
-def _regularised(scatter: Tensor, n: int) -> Tensor:
-    """Σ of n documents and D / 10 pseudo-documents of unit variance, lest a direction vanish or diverge."""
-    extra = len(scatter) / 10
-    return (scatter + extra * torch.eye(len(scatter), dtype=scatter.dtype, device=scatter.device)) / (n + extra)
-
-
-def _centred_variances(covariance: Tensor) -> Tensor:
-    """Variances of log-odds against the average topic, (K,); they do not depend on which topic is the last."""
-    k = len(covariance) + 1
-    whole = torch.nn.functional.pad(covariance, (0, 1, 0, 1))  # the last topic has log-odds 0 always, (K, K)
-    centring = torch.eye(k, dtype=whole.dtype, device=whole.device) - 1 / k
-    return (centring @ whole @ centring).diagonal()
 
 
 def _towards(old: Tensor, target: Tensor) -> tuple[Tensor, float]:
