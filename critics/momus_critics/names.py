@@ -177,8 +177,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
     def log_prior(self, latents: NameSets) -> LogPrior:
         """log P_c(z): of the number of names, and of each of them; a step for each and one for the end."""
         nats = float_sums(self._log_probabilities(latents.names)[latents.codes], latents.offsets)
-        # without a name in the text to fit on, nothing says that longer documents have more names
-        mean = self.rate_ * (np.maximum(latents.words, 1) if len(self.names_) else np.ones(len(latents)))
+        mean = self.rate_ * np.maximum(latents.words, 1)
         number = latents.lengths * np.log(mean / (1 + mean)) - np.log1p(mean)
         return LogPrior(nats + number, latents.lengths + 1)
 

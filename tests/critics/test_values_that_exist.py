@@ -123,15 +123,6 @@ def test_the_row_says_which_text_has_none_of_what():
     )
 
 
-def test_texts_without_a_name_do_not_differ_in_names_by_their_length():
-    without = WITHOUT["names"]
-    (critic,) = make_critics(["names"])
-    critic.fit(documents("fit", 0, without))
-    longer = documents("mine", 2, lambda text: without(f"{text}\n\n{text}"))
-    verdicts = verdicts_of(critic, documents("real", 1, without), longer)
-    assert all(v.p is None and v.difference in (0.0, None) for v in verdicts)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_equal_texts_do_not_differ(name):
     critic, text = fitted(name), documents("real", 1)

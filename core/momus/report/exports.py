@@ -233,4 +233,4 @@ def latex(text: object) -> str:
     see -{}-register
     """
     # two hyphens would become a dash
-    return "-{}-".join("".join(_LATEX.get(c, c) for c in part) for part in one_line(text).split("--"))
+    return "-{}-".join("".join(_LATEX.get(c, c) for c in piece) for piece in one_line(text).split("--"))
