@@ -30,7 +30,10 @@ def test_choices_between_continuations(tmp_path):
     assert alpha == pytest.approx(0.16, abs=0.005)
 
 
-@pytest.mark.parametrize("quality", ["consistency", "fluency", "relevance"])
+SLOW = [pytest.param(q, marks=pytest.mark.slow) for q in ("fluency", "relevance")]
+
+
+@pytest.mark.parametrize("quality", ["consistency", *SLOW])
 def test_agreement_about_summaries_is_the_published_one(tmp_path, quality):
     count, published = people.PUBLISHED_ALPHA[quality]
     found = people.alpha(*people.through_files(*people.summaries(quality, clean=True), tmp_path / "study"), "interval")

@@ -85,7 +85,7 @@ def test_ordinary_critics_score_degenerate_texts_or_say_why_not(name):
             critic.evidence(ordinary.summary, scores.summary)
 
 
-SLOW_KINDS = {"paragraph", "paragraphs", "empty halves"}
+SLOW_KINDS = {"paragraph", "paragraphs", "empty halves", "equal", "sentence"}
 
 
 @pytest.mark.parametrize("kind", [pytest.param(k, marks=[pytest.mark.slow] * (k in SLOW_KINDS)) for k in KINDS])

@@ -40,7 +40,7 @@ def folder(tmp_path_factory):
     return where
 
 
-@pytest.mark.parametrize(("generated", "code"), [("same", 0), ("cut", 7)])
+@pytest.mark.parametrize(("generated", "code"), [pytest.param("same", 0, marks=pytest.mark.slow), ("cut", 7)])
 def test_a_build_passes_or_stops(folder, generated, code):
     texts = {"against": "old=old.jsonl", "generated": f"new={generated}.jsonl", "critics": "length", "run": generated}
     done = run_step("gate", folder, **texts)

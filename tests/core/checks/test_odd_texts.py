@@ -93,6 +93,7 @@ def test_the_length_of_an_opening_is_what_both_texts_share(extra, spaces):
     assert found.length == len(start) + bool(spaces)
 
 
+@pytest.mark.slow
 def test_continuations_of_real_prompts_share_openings_and_proposals_do_not(data):
     path = data / "human-vs-lm" / "writing_gpt2-xl.json.gz"
     sides = [read_corpus(f"{path}#{side}") for side in ("original", "sampled")]
@@ -156,6 +157,7 @@ def test_taylor_finds_no_difference_between_a_text_and_itself():
     assert min(by_runs) > 0.05
 
 
+@pytest.mark.slow
 def test_taylor_finds_no_difference_between_wikitext_and_itself(data):
     whole = read_corpus(data / "wikitext-2" / "train.txt.gz", fmt="lines").slice(0, 12_000)
     critic = Taylor()

@@ -83,10 +83,8 @@ def test_several_texts_and_their_pairs(both, written):
     assert_same(memory, parts)
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [{}, *(pytest.param(x, marks=pytest.mark.slow) for x in ({"groups": 20}, {"prompts": 15}, {"ids": False}))],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("labels", [{}, {"groups": 20}, {"prompts": 15}, {"ids": False}])
 def test_half_of_the_real_text_is_set_apart(both, written, labels):
     memory, parts = both(FEW, **{**written((80, 90, 50), **labels), "fit": None}, seed=3)
     assert parts.signature["split"]
@@ -201,6 +199,7 @@ def test_a_run_stands_for_the_rows_of_its_real_text(written, in_parts, tmp_path)
     assert_same(expected, again)
 
 
+@pytest.mark.slow
 def test_rows_of_the_real_text_are_reused(written, in_parts, tmp_path, monkeypatch):
     """With the critics of an earlier run, only the generated text is scored."""
     in_parts()
