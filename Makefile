@@ -7,7 +7,7 @@ BUILD := $(VENV)/build
 STAMP := $(VENV)/.installed
 COMPILED := $(VENV)/.compiled
 
-.PHONY: demo test slow faults harnesses check lint types docs dist matrix help clean
+.PHONY: demo test suite slow faults harnesses check lint types docs dist matrix help clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -25,7 +25,7 @@ $(STAMP): pyproject.toml constraints.txt
 		--editable './examples/training[train]'
 	@touch $@ $(CORE)
 
-# beside the type check, which runs on one core
+# beside the linters
 $(COMPILED): $(STAMP)
 	@$(COMPILE)
 	@touch $@
@@ -41,10 +41,14 @@ $(CORE): pyproject.toml constraints.txt
 demo: $(CORE) ## Compare a small language model with real documentation; ends with the report's path
 	@$(BIN)/momus demo --out momus-demo
 
-# groups of tests that share fixtures go to one process (tests/conftest.py), one thread each: threads slow one another
+# the type check runs on one core for a minute or two: tests begin meanwhile
 test: $(STAMP) ## Lint, type check, and run all tests but the slow ones; T=tests/core/joint: only those
-	$(if $(T),,@$(MAKE) -j2 check $(COMPILED))
-	OMP_NUM_THREADS=1 $(BIN)/pytest $(if $(T),$(T),-n auto)
+	$(if $(T),,@$(MAKE) -j2 lint $(COMPILED))
+	$(if $(T),OMP_NUM_THREADS=1 $(BIN)/pytest $(T),@$(MAKE) -j2 types suite)
+
+# groups of tests that share fixtures go to one process (tests/conftest.py), one thread each: threads slow one another
+suite: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 slow: $(STAMP) ## Run all tests, also those that take long (about an hour)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m "slow or not slow"

@@ -86,6 +86,16 @@ def test_limits_of_several_statistics_of_an_axis_stand_side_by_side(runs):
         Rules(max_worse=(Limit.parse("length=1 more"),))
 
 
+def test_an_axis_is_named_by_its_critic_or_as_tables_name_it(runs):
+    by_critic, by_axis = (
+        Rules(max=(Limit.parse(f"{name}=1 more"),), require=(f"{name}=not-beyond-human",))
+        for name in ("length", "length of documents")
+    )
+    found = gate_run(runs.folder / "long", by_axis)
+    assert found == gate_run(runs.folder / "long", by_critic)
+    assert {c.critic for c in found.checks} == {"length"}
+
+
 def test_limits_share_the_level(runs):
     """Two limits get half the level each: their intervals are wider than that of one."""
     (one,) = gate_run(runs.folder / "long", Rules(max=limits(length=9))).checks

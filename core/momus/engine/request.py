@@ -225,6 +225,8 @@ def requested(
     settings = with_options(settings, options)
     check_out(more["out"], overwrite=more["overwrite"], resume=more["resume"])
     _check_chain(settings, generated, has_reference=against is not None)
+    if against is not None:  # critics are then fitted on its text
+        need("real", real is not None, fit=None if more["fit"] is None else "text")
     check_delta(settings.equivalence)
     check_register(settings.register)
     jobs = more["jobs"]

@@ -130,6 +130,7 @@ def _gate(run: KeptRun | str | Path, rules: Rules) -> GateResult:
     for name in rules.corpus:
         run.check_generated(name)
     corpora = list(rules.corpus) or run.generated
+    rules = rules.of_critics({v.axis: critic for name in corpora for critic, v in run.speaking(name).items()})
     _check_axes(run, rules)
     wrong = rules.findings & ({NOT_BEYOND, WITHIN} if run.against else {NOT_BEYOND_ITSELF, WITHIN_ITSELF})
     if wrong:

@@ -196,6 +196,16 @@ class Rules:
                 hint=f"name a run folder, e.g. {arg('baseline', 'runs/v1')}",
             )
 
+    def of_critics(self, axes: Mapping[str, str]) -> Rules:
+        """The rules with the names of critics where they name an axis as tables do; ``axes`` maps these to critics."""
+        most, worse = (
+            tuple(replace(limit, critic=axes.get(limit.critic, limit.critic)) for limit in limits)
+            for limits in (self.max, self.max_worse)
+        )
+        parted = map(_parted, self.require)
+        require = tuple(f"{axes.get(c, c)}={f}" if c != EVERY else f for c, f in parted)
+        return replace(self, max=most, max_worse=worse, require=require)
+
     def updated(self, **changes: Any) -> Rules:
         """Replace those fields that were given (not None and not empty); limits replace those of the same axis."""
         fields = {k: v for k, v in changes.items() if v not in (None, "", (), [])}
