@@ -51,6 +51,7 @@ def test_two_processes_and_other_parts_change_nothing(both, written, documents, 
     assert_same(*both(FEW, **written(), documents=documents, jobs=jobs))
 
 
+@pytest.mark.slow
 def test_pairs_of_prompts(both, written):
     memory, parts = both(FEW, **written(prompts=1000), control_for=("length",))
     assert {v.method.design for v in parts.verdicts} == {"pairs"}
@@ -226,6 +227,7 @@ def test_rows_of_the_real_text_are_reused(written, in_parts, tmp_path, monkeypat
     assert {v.n_real + v.unscored_real for v in third.verdicts} == {40}
 
 
+@pytest.mark.slow
 def test_a_resumed_comparison_keeps_rows_and_results(written, in_parts, tmp_path):
     in_parts()
     texts = written()
