@@ -201,8 +201,8 @@ def test_every_pair_has_its_answer_on_the_terminal():
     shown.pairs = [alike, pair, elsewhere]
     text = " ".join(comparison_text(shown).partition("Pair by pair")[2].split())
     assert text == (
-        "b and a: differ on 1 of 2 axes, in length of documents – b: mean length 12 words (a: 9, +33 %), "
-        "2.0 human bands. c and a: not told apart on the only axis."
+        "b and a: differ on 1 of 2 axes, in length of documents – b: mean length 12 words (a: 9, +33 %). "
+        "c and a: not told apart on the only axis."
     )
 
 

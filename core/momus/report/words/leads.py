@@ -102,15 +102,18 @@ def _pair(rows: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
 
 
 def _values(pair: Verdict, verdicts: Sequence[Verdict]) -> str:
-    """The values of a pair by the statistic that is farthest from human text in one of both, and the size."""
+    """The values of a pair by the statistic that is farthest from human text in one of both, and its size."""
     of = {(v.generated, v.statistic): v for v in verdicts if v.critic == pair.critic and v.method.family != "distance"}
     told = [v for v in speaking(list(of.values())) if v.generated in (pair.generated, pair.reference) and v.differs]
     size = f", {bands(pair)}" if pair.gap is not None else ""
     if not told:
         return size
     row = max(told, key=lambda v: v.gap or 0.0)
-    one, other = (of[name, row.statistic] for name in (pair.generated, pair.reference))
+    one, other = (of.get((name, row.statistic)) for name in (pair.generated, pair.reference))
+    if one is None or other is None:  # a statistic that not both texts have
+        return size
     both = replace(one, reference=other.generated, real_value=other.generated_value)
+    size = size if row.statistic == pair.statistic else ""  # of another statistic, which is not named
     return f" – {one_line(pair.generated, 40)}: {versus(Cell(both))}{size}"
 
 
