@@ -62,8 +62,7 @@ def test_empty_documents_and_copies_are_broken_too():
     unscored = [Unscored("new", "empty", 12), Unscored("new", "no known word", 50)]
     found = broken_of([replace(result(), unscored=unscored)], {"corpora": corpora, "checks": checks})
     assert broken_lines(found, "old") == [
-        "Broken: 20 % of new repeat another one (15 to 26 %; old: 0.5 %) · "
-        "6 % of new are empty (3.5 to 10 %; old: 0 %)."
+        "Broken: 40 of 200 of new repeat another one (old: 0.5 %) · 6 % of new are empty (3.5 to 10 %; old: 0 %)."
     ]
     checks[0]["documents"] = 40
     (empty,) = broken_of([replace(result(), unscored=unscored)], {"corpora": corpora, "checks": checks})

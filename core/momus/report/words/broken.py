@@ -42,6 +42,8 @@ def _said(b: Broken, reference: str) -> str:
     interval = f"{percent(b.low, b.high).removesuffix(' %')} to {percent(b.high, b.low)}"
     share = percent(b.share, b.reference_share)
     which = f"; {_ids(fault.ids, fault.generated[0])}" if fault.ids else ""
+    if not fault.of:  # copies depend on each other: they have a number, and no interval
+        return f"{fault.generated[0]:,} of {fault.generated[1]:,} of {name} {fault.clause} ({of}: {old}{which})"
     return f"{share} of {name} {fault.clause} ({interval}; {of}: {old}{which})"
 
 
