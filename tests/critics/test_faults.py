@@ -191,3 +191,11 @@ def test_loops_are_found_alike_where_places_need_more_bits(monkeypatch):
     monkeypatch.setattr("momus_critics.faults.loops.PLACES", 4)
     assert [loop is not None for loop in before] == [True, False, True]
     assert find_loops(texts) == before
+
+
+def test_of_many_periods_those_of_most_of_a_text_are_looked_at(monkeypatch):
+    text = "".join(f"{w} and {w} are told. " for w in OBJECTS) + "So it went on and nobody knew why it did. " * 9
+    before = find_loops([text])
+    monkeypatch.setattr("momus_critics.faults.loops.MOST", 1)
+    assert find_loops([text]) == before
+    assert before[0].times == 9

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,6 +32,8 @@ _ASCII[ord("\t") : ord("\r") + 1] = _SPACE
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 PLACES = 24
 """Bits for the place of a sign."""
+MOST = 64
+"""Periods of one text that are looked at, those that most of it may have."""
 CHUNK = 1 << 20
 """Signs whose recurrences are sorted at once; of one text, all."""
 
@@ -138,10 +141,16 @@ def _periodic(signs: NDArray[np.integer], offsets: Ints) -> list[tuple[int, int,
     starts, sizes, periods = (x[periods > 0] for x in (starts, sizes, periods))
     documents = np.searchsorted(offsets, starts, side="right") - 1
     _, first, group = np.unique(documents * (len(signs) + 1) + periods, return_index=True, return_inverse=True)
-    enough = first[np.bincount(group, sizes) + GRAM - 1 > periods[first]]
+    totals = np.bincount(group, sizes)
+    enough = first[np.argsort(-totals, kind="stable")]
+    enough = enough[-np.sort(-totals) + GRAM - 1 > periods[enough]]
     stretches = []
+    tried: Counter[int] = Counter()
     for k in enough.tolist():
         start, document, period = int(starts[k]), int(documents[k]), int(periods[k])
+        tried[document] += 1
+        if tried[document] > MOST:  # a text may be made to have very many
+            continue
         end = int(offsets[document + 1]) - period
         # the places before the first sign and behind the last, and those whose sign is another one a round later
         other = np.flatnonzero(signs[start:end] != signs[start + period : end + period])
@@ -150,7 +159,7 @@ def _periodic(signs: NDArray[np.integer], offsets: Ints) -> list[tuple[int, int,
         length = int(other[longest + 1] - other[longest]) - 1 + period
         if length >= SAID * period:
             stretches.append((document, start + int(other[longest]) + 1, length, period))
-    return stretches
+    return sorted(stretches, key=lambda stretch: (stretch[0], stretch[3]))
 
 
 def _recurrences(signs: NDArray[np.integer], offsets: Ints) -> Ints:
