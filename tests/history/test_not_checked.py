@@ -233,3 +233,9 @@ def test_what_the_old_version_never_does_is_beyond_its_variation(tmp_path, broke
     if fails:
         assert check.statistic.endswith("_share")
         assert (check.value, check.low > 0) == (pytest.approx(broken / 60), True)
+
+
+def test_options_for_reading_need_texts(tmp_path):
+    done = CliRunner().invoke(app, ["gate", str(tmp_path), "--field", "answer"])
+    assert isinstance(done.exception, UsageError)
+    assert "how texts are read is said of none" in str(done.exception)

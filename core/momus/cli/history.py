@@ -69,7 +69,7 @@ class Compared:
         from momus.cli.sources import named_paths
 
         if not self.first:
-            if run is None or self.generated or self.real:
+            if run is None or self.generated or self.real or self.split_by:
                 raise UsageError(
                     "no run to decide about",
                     hint=f"name a run folder, or {arg('against')} and {arg('generated')} texts",
@@ -255,6 +255,10 @@ def gate(
     if junit is not None:
         check_output(junit, JUNIT, [rules])
     folder = compared.folder(run)
+    if not compared.first and reading != Reading():
+        raise UsageError(
+            "how texts are read is said of none", hint=f"name texts with {arg('against')} or {arg('pairs')}"
+        )
     if compared.first:
         compared.compare(folder, reading)
     looked_at = KeptRun.read(folder)
@@ -288,13 +292,15 @@ def _report_to_github(result: Any, err: bool) -> None:
 def print_short(result: GateResult, folder: Path) -> None:
     """Print the verdict, the first sentences of the comparison, and where its page is."""
     from momus.history.view import verdict_line
-    from momus.report.words.against import first_sentences
+    from momus.report.words import against as words_of_versions
+    from momus.report.words.leads import first_sentences
     from momus.runs.answer import answer_of
     from momus.runs.folder import REPORT, read_results
 
     results = read_results(folder)
     against = results.against
-    sentences = [] if against is None else first_sentences(answer_of(results), against)
+    answer = answer_of(results)
+    sentences = first_sentences(answer) if against is None else words_of_versions.first_sentences(answer, against)
     echo(verdict_line(result))
     # how many answers changed, if some did not, says nothing of what they became
     echo("\n".join(sentences[: 2 if against is not None and against.unchanged else 1]))
