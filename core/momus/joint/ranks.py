@@ -234,7 +234,7 @@ def nearer_of(
 
 @dataclass(frozen=True)
 class Joint:
-    """Results of the analyses of all axes at once; critics of running text take no part.
+    """Results of the analyses of all axes at once; critics of running text are left out.
 
     Attributes
     ----------

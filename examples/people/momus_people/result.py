@@ -49,7 +49,7 @@ class RaterRow:
     flags
         What is odd about the answers.
     left_out
-        Whether the answers take no part.
+        Whether the answers are left out.
     """
 
     name: str
