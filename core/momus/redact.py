@@ -128,8 +128,8 @@ def names_secret(name: str) -> bool | None:
     words = [word.lower() for word in _WORD.findall(name)]
     if words[-2:] == ["token", "id"]:  # of a vocabulary
         return False
-    while words and (words[-1].isdigit() or words[-1] == "id"):
-        words.pop()  # PASSWORD2, aws_access_key_id
+    while words and (words[-1].isdigit() or words[-1] in ("id", "list")):
+        words.pop()  # PASSWORD2, aws_access_key_id, key_list
     if not words:
         return False
     *before, last = words

@@ -177,7 +177,8 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
     def log_prior(self, latents: NameSets) -> LogPrior:
         """log P_c(z): of the number of names, and of each of them; a step for each and one for the end."""
         nats = float_sums(self._log_probabilities(latents.names)[latents.codes], latents.offsets)
-        mean = self.rate_ * np.maximum(latents.words, 1)
+        # beside text without any name, a longer document does not lack more of them
+        mean = self.rate_ * (np.maximum(latents.words, 1) if self.names_ else np.ones(len(latents)))
         number = latents.lengths * np.log(mean / (1 + mean)) - np.log1p(mean)
         return LogPrior(nats + number, latents.lengths + 1)
 

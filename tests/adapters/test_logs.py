@@ -17,6 +17,7 @@ from momus.errors import MissingExtraError, MomusError, PluginError, ReadingErro
 from momus.limits import Limits
 from momus.plugins import READERS, registered
 from momus.reading import read_corpus
+from momus.reading.options import Source
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"
 QUESTIONS = [json.loads(line) for line in (LOGS / "questions.jsonl").read_text().splitlines()]
@@ -320,6 +321,7 @@ def test_two_filters_need_a_choice():
 def test_a_log_without_its_reader_is_recognised():
     assert texts(read_corpus(EXPLAIN)) == texts(read_corpus(f"lm-eval:{EXPLAIN}"))
     assert texts(read_corpus(DETAILS)) == texts(read_corpus(f"lighteval:{DETAILS}"))
+    assert Source.parse(str(log("inspect/*explain*"))).reader == "inspect"
     assert len(read_corpus(inspect_log("explain"))) == 48
     with pytest.raises(PluginError, match=r"no reader 'lmeval'(.|\n)*did you mean 'lm-eval'"):
         read_corpus("lmeval:x.jsonl")

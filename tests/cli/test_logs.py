@@ -84,9 +84,10 @@ def test_a_field_given_twice_is_an_error(momus, texts):
 def test_logs_of_four_harnesses_and_a_folder_of_datasets_in_one_comparison(momus, working_directory):
     pytest.importorskip("inspect_ai", reason="pip install -e .[logs]")
     (samples,) = LOGS.glob("lm_eval/samples_explain_*.jsonl")
+    (explain,) = LOGS.glob("inspect/*explain*")
     sources = {
         "lm": (f"lm-eval:{samples}", "arguments.gen_args_0.arg_0"),
-        "inspect": (f"inspect:{LOGS / 'inspect'}", "metadata.prompt"),
+        "inspect": (f"inspect:{explain}", "metadata.prompt"),
         "light": (f"lighteval:{LOGS / 'lighteval'}", "doc.query"),
         "trl": (f"trl:{LOGS / 'trl'}", "prompt"),
     }
@@ -101,7 +102,7 @@ def test_logs_of_four_harnesses_and_a_folder_of_datasets_in_one_comparison(momus
     corpora = {c["name"]: c for c in run["corpora"]}
     counts = {name: (c["documents"], c["prompts"]) for name, c in corpora.items()}
     assert counts == {
-        "fit": (24, 0),
+        "fit": (24, 24),
         "real": (24, 24),
         "lm": (48, 24),
         "inspect": (48, 24),

@@ -68,6 +68,7 @@ SETTINGS = [
     {"extra": f"http --auth me:{S} host"},
     {"extra": f"PGPASSWORD={S} psql"},
     {"keys": [S]},
+    {"key_list": [S]},
     {"keys": {"openai": S}},
     {"client": {"keys": [{"value": S}]}},
     {"api_keys": ["plain", S]},

@@ -224,15 +224,18 @@ def _readers() -> Iterator[LogReader]:
             yield log_reader(name)
 
 
-def reader_of(folder: Path) -> str | None:
-    """Name the reader whose logs a folder holds; None if it holds none, or is no folder.
+def reader_of(place: Path) -> str | None:
+    """Name the reader whose logs a folder holds, or whose log a file of no other format is; None if there is none.
 
     The first file whose name fits says it: a log has the fields that its reader knows it by, or an ending that no other
     format has.
     """
-    if not folder.is_dir():
+    if place.is_dir():
+        files = sorted(Path(parent, name) for parent, _, names in os.walk(place) for name in names)
+    else:
+        files = [place] if place.suffix not in RECORDS and place.is_file() else []
+    if not files:
         return None
-    files = sorted(Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
     for reader in _readers():
         path = next((p for p in files if reader.fits(p.name)), None)
         if path is not None and (path.suffix not in RECORDS or frozenset() < reader.signs <= _fields(path)):

@@ -57,8 +57,8 @@ class Settings:
     """
 
     seed: Annotated[int, Range(0, MOST_SEED)] = 0
-    permutations: Annotated[int, Range(1, MOST_PERMUTATIONS)] = 9999
-    resamples: Annotated[int, Range(0, MOST_RESAMPLES)] = 499
+    permutations: Annotated[int, Range(19, MOST_PERMUTATIONS)] = 9999
+    resamples: Annotated[int, Range(9, MOST_RESAMPLES)] = 499
     confidence: Annotated[float, Range(0, 0.9999, above=True)] = 0.95
     multiplicity: str = "holm"
     paired: bool | None = None
@@ -92,7 +92,7 @@ def with_options(settings: Settings | None, options: dict[str, Any]) -> Settings
       → did you mean 'control_for'? Arguments: fit, critics, ...
     >>> with_options(None, {"permutations": 10**9})
     Traceback (most recent call last):
-    momus.errors.UsageError: compare: permutations is 1000000000, expected a number of at least 1 and at most 1,000,000
+    momus.errors.UsageError: compare: permutations is 1000000000, expected a number of at least 19 and at most 1,000,000
       → correct permutations; it is 9999 by default
     """
     names = [field.name for field in fields(Settings)]

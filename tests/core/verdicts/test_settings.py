@@ -10,9 +10,9 @@ from momus.verdicts.settings import Settings, with_options
     ("name", "good", "bad"),
     [
         ("seed", 0, -1),
-        ("permutations", 1, 0),
+        ("permutations", 19, 18),
         ("permutations", 10**6, 10**6 + 1),
-        ("resamples", 0, -1),
+        ("resamples", 9, 8),
         ("confidence", 0.9999, 1.0),
         ("confidence", 0.01, 0.0),
         ("top", 0, -1),
