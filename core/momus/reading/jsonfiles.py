@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 
 from momus.arguments import arg
 from momus.errors import ReadingError
@@ -17,6 +17,8 @@ from momus.reading.paths import ID_FIELDS, LABELS, MISSING, PROMPT_FIELDS, look_
 from momus.reading.recognised import records_within
 
 END = object()
+SHOWN = 6
+"""Lists of an object that an error names."""
 WHITE = re.compile(r"[ \t\r\n]*")
 
 
@@ -237,11 +239,13 @@ def from_object(
     # a string that is not its id, prompt or title makes the object one document
     has_text = any(isinstance(v, str) for k, v in value.items() if k not in (*LABELS, "title"))
     if items is MISSING and lists and not (field is None and has_text):
-        choices = ", ".join(f"{k!r} ({n:,} items)" for k, n in lists.items())
+        some = dict(islice(lists.items(), SHOWN))
+        choices = ", ".join(f"{k!r} ({n:,} items)" for k, n in some.items())
+        choices += f" and {len(lists) - SHOWN:,} more" if len(lists) > SHOWN else ""
         missing = f"no field {field!r}" if field else "no field 'text' or 'sections'"
         raise location.error(
             f"{missing}; the file is one JSON object with the lists {choices}",
-            "choose one: " + " or ".join(f"{location.label}#{k}" for k in lists),
+            "choose one: " + " or ".join(f"{location.label}#{k}" for k in some),
         )
     return [value], field
 

@@ -150,7 +150,7 @@ class Markup(NamedTuple):
     Attributes
     ----------
     signs
-        Strings, with two spaces between them, of which a text in this markup holds one.
+        Strings of which a text in this markup holds one.
     header
         Expression of what stands before a turn; the group ``role`` names who speaks.
     end
@@ -161,7 +161,7 @@ class Markup(NamedTuple):
         Whether turns are marked by words, which other texts may hold as well.
     """
 
-    signs: str
+    signs: tuple[str, ...]
     header: str
     end: str = r"(?!)"
     lead: bool = False
@@ -169,36 +169,42 @@ class Markup(NamedTuple):
 
 
 MARKUPS = (
-    Markup("<|im_start|>", r"<\|im_start\|>(?P<role>\w+)[^\n]*(?:\n|$)", r"<\|im_end\|>"),
+    Markup(("<|im_start|>",), r"<\|im_start\|>(?P<role>\w+)[^\n]*(?:\n|$)", r"<\|im_end\|>"),
     Markup(
-        "<|start_header_id|>",
+        ("<|start_header_id|>",),
         r"<\|start_header_id\|>(?P<role>\w+)<\|end_header_id\|>\s*",
         r"<\|(?:eot_id|eom_id|end_of_text)\|>",
     ),
     Markup(
-        "<|message|>",
+        ("<|message|>",),
         r"<\|start\|>(?P<role>\w+)(?:<\|channel\|>(?P<channel>\w+))?[^<]*<\|message\|>",
         r"<\|(?:end|return|call)\|>",
     ),
-    Markup("<start_of_turn>", r"<start_of_turn>(?P<role>\w+)\n?", r"<end_of_turn>"),
-    Markup("<|user|>  <|assistant|>", r"<\|(?P<role>system|user|assistant)\|>\n?", r"<\|end\|>|</s>|<\|endoftext\|>"),
+    Markup(("<start_of_turn>",), r"<start_of_turn>(?P<role>\w+)\n?", r"<end_of_turn>"),
     Markup(
-        "<|START_OF_TURN_TOKEN|>",
+        ("<|user|>", "<|assistant|>"), r"<\|(?P<role>system|user|assistant)\|>\n?", r"<\|end\|>|</s>|<\|endoftext\|>"
+    ),
+    Markup(
+        ("<|START_OF_TURN_TOKEN|>",),
         r"<\|START_OF_TURN_TOKEN\|><\|(?P<role>USER|SYSTEM|CHATBOT)_TOKEN\|>",
         r"<\|END_OF_TURN_TOKEN\|>",
     ),
-    Markup("<｜User｜>  <｜Assistant｜>", r"<｜(?P<role>User|Assistant)｜>", r"<｜end▁of▁sentence｜>", lead=True),
-    Markup("[INST]  [/INST]", r"(?P<role>\[/?INST\])\s*", r"</s>\s*(?:<s>)?|<<SYS>>.*?<</SYS>>"),
-    Markup("Human:  User:", r"(?:^|\n+)(?P<role>Human|User|Assistant): ?", words=True),
-    Markup("USER:", r"(?:^|\s+)(?P<role>USER|ASSISTANT): ?", r"</s>", lead=True, words=True),
+    Markup(("<｜User｜>", "<｜Assistant｜>"), r"<｜(?P<role>User|Assistant)｜>", r"<｜end▁of▁sentence｜>", lead=True),
+    Markup(("[INST]", "[/INST]"), r"(?P<role>\[/?INST\])\s*", r"</s>\s*(?:<s>)?|<<SYS>>.*?<</SYS>>"),
+    Markup(("Human:", "User:"), r"(?:^|\n+)(?P<role>Human|User|Assistant): ?", words=True),
+    Markup(("USER:",), r"(?:^|\s+)(?P<role>USER|ASSISTANT): ?", r"</s>", lead=True, words=True),
     Markup(
-        "### ",
+        ("### ",),
         r"(?:^|\n+)### (?P<role>Instruction|Input|Human|User|Response|Assistant):\s*",
         r"</s>|<\|endoftext\|>",
         lead=True,
         words=True,
     ),
 )
+RARE = re.compile(
+    "[" + re.escape("".join(sorted({re.sub(r"[\w\s/]", "", s)[0] for m in MARKUPS for s in m.signs}))) + "]"
+)
+"""A character that each of the signs has: most texts, which have none, are looked at once."""
 
 
 def from_markup(text: str, within: bool = False) -> list[dict[str, Any]] | None:
@@ -214,9 +220,10 @@ def from_markup(text: str, within: bool = False) -> list[dict[str, Any]] | None:
     >>> from_markup("Who? [/INST] Nobody.</s>", within=True)
     [{'role': 'user', 'content': 'Who?'}, {'role': 'assistant', 'content': 'Nobody.'}]
     """
+    if RARE.search(text) is None:
+        return None
     for markup in MARKUPS:
-        signs = markup.signs.split("  ")
-        headers = list(re.finditer(markup.header, text)) if any(sign in text for sign in signs) else []
+        headers = list(re.finditer(markup.header, text)) if any(sign in text for sign in markup.signs) else []
         if not headers:
             continue
         lead = BEGIN.sub("", text[: headers[0].start()]).strip()

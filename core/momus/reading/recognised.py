@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -164,8 +165,12 @@ def _tables(value: Mapping[str, Any], depth: int = DEEPEST) -> Iterator[tuple[li
 
     Each comes with whether it is the last of these.
     """
-    if (columns := _columns(value)) is not None:
-        yield columns, False
+    if _are_ids(value) and all(isinstance(v, str) or _are_answers(v, len(value)) for v in value.values()):
+        yield [{"id": key, "prompt_id": key, "text": answer} for key, answer in value.items()], True
+    elif (columns := _columns(value)) is not None:
+        # of prompts and responses, each record holds a prompt and a response
+        singular = [{name.removesuffix("s"): item for name, item in row.items()} for row in columns]
+        yield (columns if recognised(columns[:SAMPLE]) is not None else singular), False
     elif _is_uniform(value):
         yield [{"id": key, **inner} for key, inner in value.items()], True
     elif len(value) >= FEWEST and all(isinstance(v, str) for v in value.values()):
@@ -179,6 +184,21 @@ def _tables(value: Mapping[str, Any], depth: int = DEEPEST) -> Iterator[tuple[li
                 yield from _tables(inner, depth - 1)
 
 
+def _are_ids(keys: Collection[str]) -> bool:
+    """Whether names are ids of one kind: numbered, or of digits and letters a to f.
+
+    >>> _are_ids(["q1", "q2", "q3"]), _are_ids(["title", "text", "h1"])
+    (True, False)
+    """
+    kinds = {re.sub(r"[0-9a-f]*\d[0-9a-f]*", "0", key.lower()) for key in keys}
+    return len(keys) >= FEWEST and len(kinds) == 1 and "0" in kinds.pop()
+
+
+def _are_answers(value: object, prompts: int) -> bool:
+    """Whether a value is a list of texts, and no column of a table: there are more prompts than answers to one."""
+    return isinstance(value, list) and len(value) < prompts and all(isinstance(v, str) for v in value)
+
+
 def _is_uniform(value: Mapping[str, Any]) -> bool:
     """Whether all values of an object are objects with the same fields."""
     first = next(iter(value.values()), None)
@@ -190,7 +210,7 @@ def _is_uniform(value: Mapping[str, Any]) -> bool:
     )
 
 
-def _columns(value: Mapping[str, Any]) -> list[object] | None:
+def _columns(value: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """The rows of an object of columns, which are lists of one length, or objects with the numbers of the rows."""
     columns: dict[str, Any] = {}
     for name, column in value.items():

@@ -438,3 +438,28 @@ def test_documents_without_the_column_that_splits_are_no_silent_loss():
     with pytest.raises(UsageError, match=r"1 of 3 documents of 'text' lack the field 'model'"):
         split_by(rows, "model")
     assert [*split_by(rows, "model", reading=ReadingOptions(where="model"))] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("content", "ids", "texts", "prompts"),
+    [
+        ({f"q{i}": f"A {i}." for i in range(3)}, ["q0", "q1", "q2"], ["A 0.", "A 1.", "A 2."], ["q0", "q1", "q2"]),
+        (
+            {f"1f{i}-ab0{i}": [f"A {i}.", f"B {i}."] for i in range(3)},
+            [f"1f{i}-ab0{i}#{k}" for i in range(3) for k in (1, 2)],
+            [f"{x} {i}." for i in range(3) for x in "AB"],
+            [f"1f{i}-ab0{i}" for i in range(3) for _ in "AB"],
+        ),
+        ({"prompts": PROMPTS, "responses": ANSWERS}, ["a:1", "a:2"], ANSWERS, PROMPTS),
+    ],
+    ids=["texts by id", "answers by id", "plural columns"],
+)
+def test_objects_of_a_whole_text(tmp_path, content, ids, texts, prompts):
+    (tmp_path / "a.json").write_text(json.dumps(content))
+    corpus = read_corpus(tmp_path / "a.json")
+    assert [list(corpus.ids), [d.text for d in corpus], list(corpus.prompts)] == [ids, texts, prompts]
+
+
+def test_an_object_of_one_document_is_no_table_of_ids(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps({"h1": "A title", "text": "It is so.", "h2": "Another"}))
+    assert [d.text for d in read_corpus(tmp_path / "a.json")] == ["It is so."]
