@@ -66,9 +66,10 @@ def check_path(path: str, what: str) -> None:
     >>> check_path("choices[0].message.content", "field")
     """
     if SPECIAL.search(path) and _compiled(path) is None:
-        raise UsageError(
-            f"{what} {path[:80]!r} is no path", hint="write it as a.b, a[0].b or a[?role=='assistant'].b (JMESPath)"
-        )
+        hint = "write it as a.b, a[0].b or a[?role=='assistant'].b (JMESPath)"
+        if re.match(r"[\w .-]+=[^=]", path):
+            hint += f"; there is no text called {path.partition('=')[0][:80]!r}, whose field it could be"
+        raise UsageError(f"{what} {path[:80]!r} is no path", hint=hint)
 
 
 def look_up(record: Mapping[str, object], path: str) -> object:
