@@ -83,7 +83,7 @@ def check_documents(reading: Rows, top: Location) -> None:
     texts = seen.with_text((*LABELS, *reserved, tried))
     hint = seen.hint(texts, "no field holds text: give another text")
     if reading.abouts and texts:
-        hint = "name another field after #, such as #" + " or #".join(texts[:4])
+        hint = f"give a log whose model wrote answers; {top.label}#FIELD reads another field: {', '.join(texts[:4])}"
     unit, position = reading.starts[0][1].unit, reading.positions[0]
     start = f" (the first in {unit} {position})" if position else ""
     fault = f"none of the {rows:,} records is a document" if rows > 1 else "the only record is not a document"
