@@ -81,20 +81,24 @@ def fitted(name):
     return critic
 
 
-def verdicts_of(critic, real, generated):
+def scores_of(critic, corpus):
     try:
-        scores = critic.score(real), critic.score(generated)
-        return judge(critic, *scores, **SCORED)
+        return critic.score(corpus)
     except MomusError as error:
         pytest.skip(str(error))
 
 
+def verdicts_of(critic, real, generated):
+    return judge(critic, scores_of(critic, real), scores_of(critic, generated), **SCORED)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_what_no_document_has_has_no_value_no_test_and_does_not_lead(name):
-    critic, whole = fitted(name), documents("real", 1)
+    critic = fitted(name)
+    whole = scores_of(critic, documents("real", 1))
     for thing, change in WITHOUT.items():
-        lacking = documents("mine", 2, change)
-        verdicts = verdicts_of(critic, whole, lacking)
+        lacking = scores_of(critic, documents("mine", 2, change))
+        verdicts = judge(critic, whole, lacking, **SCORED)
         for v in verdicts:
             values = [v.real_value, v.generated_value]
             assert all(x is None or np.isfinite(x) for x in values), (thing, v.statistic)
