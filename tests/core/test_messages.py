@@ -28,7 +28,7 @@ FORMATTED = re.compile(r"(?<![\w(-])--$")
 """The end of a literal before the name of an option that is a variable."""
 STYLES = {"page.py", "palette.py"}
 """Modules whose literals hold variables of style sheets."""
-LEAVING = {"trl.py", "lighteval.py", "every_eval_ever.py"}
+LEAVING = {"lighteval.py"}
 
 
 def literals(tree):

@@ -97,7 +97,8 @@ def test_text_of_new_names_alone_is_less_usual():
 def test_beside_text_without_names_longer_documents_lack_none():
     """Their scores differed by the number of words alone, .04 %, and could be told apart."""
     critic = Names().fit(Corpus.from_texts(["it rains again here."] * 30))
-    scores = critic.score(Corpus.from_texts(["it rains.", "it rains again and again, and it is cold here.", "He met Ann."]))
+    texts = ["it rains.", "it rains again and again, and it is cold here.", "He met Ann."]
+    scores = critic.score(Corpus.from_texts(texts))
     assert scores.nll[0] == scores.nll[1] < scores.nll[2]
 
 

@@ -310,14 +310,13 @@ def study_targets(folder):
 
 
 def log_targets(folder):
-    for name in ("lm_eval", "every_eval_ever", "lighteval"):
+    for name in ("lm_eval", "lighteval"):
         copied = folder / "logs" / name
         shutil.copytree(LOGS / name, copied)
         files = sorted(p for p in copied.iterdir() if p.suffix in (".json", ".jsonl"))
         reader = name.replace("_", "-")
         for path in sorted(copied.iterdir()):
-            beside = path.name.startswith(("results_", "samples_choose"))
-            if beside or (name == "every_eval_ever" and path.suffix == ".json"):
+            if path.name.startswith(("results_", "samples_choose")):
                 continue
             yield f"{reader} {path.name[:20]}", Target(copied, files, lambda: None, reading(reader, path))
 

@@ -56,6 +56,8 @@ class Format:
         Of two texts of one file, the paths by name.
     thread
         Of records that answer each other, the paths of their name and of the one before; empty: the record before.
+    alike
+        Paths to what all answers share with the first record, such as a metric under which samples are listed.
 
     >>> record = {"instruction": "Who?", "input": "", "output": "Nobody."}
     >>> format_named("alpaca").fits(record), format_named("alpaca").record(record)["prompt_id"]
@@ -76,6 +78,7 @@ class Format:
     reference: Paths = ()
     sides: Mapping[str, Paths] = dataclasses.field(default_factory=dict)
     thread: Paths = ()
+    alike: Paths = ()
 
     @classmethod
     def of(cls, name: str, entry: Mapping[str, Any]) -> Format:
@@ -132,7 +135,7 @@ class Format:
     def names(self) -> frozenset[str]:
         """The names in all its paths, among which are the columns that it needs."""
         paths = [*self.answer, *self.prompt, *self.model, *self.id, *self.reference, *self.thread, *self.rows]
-        paths += [path for alternatives in (*self.sides.values(), *self.has) for path in alternatives]
+        paths += [*self.alike, *(path for alternatives in (*self.sides.values(), *self.has) for path in alternatives)]
         return frozenset(name for path in paths if path for name in names_in(path))
 
     def record(

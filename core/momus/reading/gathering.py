@@ -22,7 +22,7 @@ from momus.reading.building import Builder
 from momus.reading.checking import FieldsSeen, TwoTextsError
 from momus.reading.encoding import refuse_others
 from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file, open_lines
-from momus.reading.formats import Format, Threads, wrapped
+from momus.reading.formats import Format, Threads, value_at, wrapped
 from momus.reading.location import Location, is_address, shorten
 from momus.reading.logs import Log, LogReader, qualified
 from momus.reading.messages import said
@@ -227,6 +227,7 @@ class Rows:
     def _shaped(self, records: Records, known: Format, field: str | None, within: bool) -> Records:
         """The records that are answers, as their format shapes them."""
         threads = Threads(known) if known.thread else None
+        first = None
         for number, value in records:
             record = wrapped(value)
             if not isinstance(record, Mapping):
@@ -234,7 +235,9 @@ class Rows:
                 continue
             if threads is not None:
                 threads.add(record)
-            if not known.counts(record):
+            shared = value_at(record, known.alike)
+            first = shared if first is None else first
+            if not known.counts(record) or shared != first:
                 self.left_out[known.other] += 1
                 continue
             shaped = known.record(record, field, self.shaper.turns, within)
