@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Self, TypeVar, dataclass_transform
 
 from momus.errors import NotFittedError, UsageError
-from momus.parameters import MEANINGS, check_values
+from momus.parameters import check_values
 from momus.redact import redacted_value
 
 
@@ -139,8 +139,7 @@ def check_names(cls: type, names: Any, place: str = "") -> None:
     for name in names:
         if name in known:
             continue
-        near = [n for n in known if name in MEANINGS.get(n, ("", ()))[1] or name in n.split("_")]
-        near = near or difflib.get_close_matches(name, known, n=1)
+        near = [n for n in known if name in n.split("_")] or difflib.get_close_matches(name, known, n=1)
         guess = f"did you mean {near[0]!r}? " if near else ""
         raise UsageError(
             f"{place or cls.__name__}: no parameter {name!r}",

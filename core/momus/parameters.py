@@ -24,32 +24,6 @@ DEEPEST = 20
 """How deep tables and lists of a parameter may be nested."""
 UNFIT = re.compile("[\0\ud800-\udfff]")
 PLAIN = (bool, int, float, str, type(None))
-MEANINGS: Mapping[str, tuple[str, Sequence[str]]] = {
-    "n_states": ("number K of discrete states of z", ("k", "number", "states", "buckets", "clusters", "n_clusters")),
-    "n_topics": ("number K of topics", ("k", "topics")),
-    "n_components": ("number of components of a model of features", ("k", "components")),
-    "n_dimensions": ("number of dimensions of a continuous z", ("dimensions", "factors", "n_factors")),
-    "order": ("n of the n-grams", ("n", "ngram")),
-    "vocabulary_size": ("most words or terms that are kept", ("features", "terms", "most_words", "max_features")),
-    "min_count": ("fewest occurrences of a word, or documents of a term", ("least", "least_count", "min_df")),
-    "max_share": ("largest share of documents that a word may be in", ("most_documents", "max_df")),
-    "max_tokens": ("tokens of a text that are read, from its beginning", ("longest", "max_length", "words")),
-    "smoothing": ("what is added to counts", ("beta", "alpha", "prior")),
-    "expectation": ("how E log P_c(z) is computed", ()),
-    "embedder": ("what turns texts into vectors", ("features", "encoder")),
-    "model": ("folder or name of a model that an adapter opens", ("path",)),
-    "options": ("further parameters of an adapter", ("parameters", "settings", "kwargs")),
-    "tokens": ("name of the tokenizer", ("tokenizer",)),
-    "lower": ("whether text is lower-cased first", ("lowercase",)),
-    "language": ("language (ISO 639-1) of lists of words", ("lang",)),
-    "titles": ("whether titles of sections are read", ()),
-    "block": ("tokens of a block of running text", ()),
-    "groups": ("contiguous groups of text for the jackknife", ()),
-    "bins": ("number of bins", ("n_bins",)),
-    "alike": ("similarity from which texts count as repeated", ("threshold",)),
-    "seed": ("seed of all randomness", ("random_state",)),
-}
-"""Parameters that several estimators have: one name for each meaning, and other names that users may try."""
 SEQUENCES: tuple[Any, ...] = (list, tuple, set, frozenset, Sequence, AbstractSet)
 
 

@@ -34,7 +34,8 @@ SHOWN = 30
 def transitions_of(latents: StateSequences) -> tuple[Floats, Floats]:
     """Expected first classes (n, K) and numbers of transitions (n, K, K) of each document; steps are independent.
 
-    >>> transitions_of(StateSequences.from_lists(marginals=[[[0.9, 0.1], [0.0, 1.0]], []]))[1].tolist()
+    >>> latents = StateSequences(np.array([0, 1]), np.array([0, 2, 2]), np.array([[0.9, 0.1], [0.0, 1.0]]))
+    >>> transitions_of(latents)[1].tolist()
     [[[0.0, 0.9], [0.0, 0.1]], [[0.0, 0.0], [0.0, 0.0]]]
     """
     marginals = np.asarray(latents.marginals)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from momus.critic.rows import Counted, Rows
 from momus.numeric.ragged import Ragged, changes, group_sums, offsets_of, ranges_of
@@ -50,41 +50,6 @@ class StateSequences(Ragged):
     states: NDArray[np.integer]
     offsets: Ints
     marginals: NDArray[np.floating] | None = None
-
-    @classmethod
-    def from_lists(
-        cls, states: Sequence[Sequence[int]] = (), marginals: Sequence[ArrayLike] | None = None
-    ) -> StateSequences:
-        """State sequences of documents that are lists; a document may be empty.
-
-        Parameters
-        ----------
-        states
-            The states of each document; if ``marginals`` are given, these decide: leave them out.
-        marginals
-            P_c(z_m = k | x) of each document, (M, K); of an empty one, ``[]``. The most probable state stands for each
-            step.
-
-        Raises
-        ------
-        ValueError
-            Both are given, or the marginals differ in K.
-
-        >>> z = StateSequences.from_lists([[0, 1], [], [1]])
-        >>> z.states, z.offsets
-        (array([0, 1, 1]), array([0, 2, 2, 3]))
-        >>> StateSequences.from_lists(marginals=[[[0.9, 0.1], [0.3, 0.7]], []]).states
-        array([0, 1])
-        """
-        if marginals is None:
-            flat = [state for sequence in states for state in sequence]
-            return StateSequences(np.array(flat, dtype=np.int64), offsets_of([len(s) for s in states]))
-        if len(states):
-            raise ValueError("states and marginals are both given: marginals decide the states")
-        rows = [np.asarray(m, dtype=np.float64) for m in marginals]
-        filled = [m for m in rows if len(m)]
-        stacked = np.concatenate(filled) if filled else np.zeros((0, 1))
-        return StateSequences(stacked.argmax(axis=1), offsets_of([len(m) for m in rows]), stacked)
 
 
 def aggregated(latents: StateSequences) -> Rows:
