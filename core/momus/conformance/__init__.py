@@ -59,7 +59,6 @@ def _chosen(checks: Iterable[str] | None, critic: Critic[Any]) -> list[str]:
 def check_critic(
     critic: Critic[Any],
     corpus: Corpus | None = None,
-    expected_failed_checks: Mapping[str, str] | None = None,
     checks: Iterable[str] | None = None,
     on_record: Callable[[Record], None] | None = None,
 ) -> Report:
@@ -71,8 +70,6 @@ def check_critic(
         The unfitted critic, which is not changed.
     corpus
         Real text to fit and score; default: synthetic text.
-    expected_failed_checks
-        Names of checks that are expected to fail, with reasons. An expected failure that does not occur is a failure.
     checks
         Names of the checks to run; default: all but the `SLOW` ones.
     on_record
@@ -81,42 +78,37 @@ def check_critic(
     Raises
     ------
     UsageError
-        A name in ``expected_failed_checks`` or ``checks`` is not the name of a check.
+        A name in ``checks`` is not the name of a check.
     """
-    expected = dict(expected_failed_checks or {})
     checks = None if checks is None else [*checks]
-    for name in (*expected, *(checks or ())):
+    for name in checks or ():
         if name not in ALL:
             raise UsageError(f"no check {name!r}", hint=f"choose from {', '.join(check_names())}")
     subject = Subject(critic, corpus if corpus is not None else default_corpus(critic))
     records = []
     for name in _chosen(checks, critic):
-        records.append(_run(name, subject, expected))
+        records.append(_run(name, subject))
         if on_record is not None:
             on_record(records[-1])
     return Report(getattr(critic, "name", type(critic).__name__), records)
 
 
-def _run(name: str, subject: Subject, expected: Mapping[str, str]) -> Record:
+def _run(name: str, subject: Subject) -> Record:
     """Run a check, or return its record if it has run before."""
     if name not in subject.records:
-        subject.records[name] = _outcome(name, subject, expected)
+        subject.records[name] = _outcome(name, subject)
     return subject.records[name]
 
 
-def _outcome(name: str, subject: Subject, expected: Mapping[str, str]) -> Record:
+def _outcome(name: str, subject: Subject) -> Record:
     try:
         ALL[name](subject)
     except Skip as reason:
         return Record(name, "skipped", str(reason))
     except (Exception, SystemExit) as error:  # a critic may raise anything; the report must cover all checks
         detail = str(error) if isinstance(error, AssertionError) else _described(error, subject.critic)
-        if name in expected:
-            return Record(name, "expected", f"{expected[name]} ({detail})")
         first = None if isinstance(error, AssertionError) else _failed_by(detail, subject)
         return Record(name, "failed", detail) if first is None else Record(name, "stopped", detail, first)
-    if name in expected:
-        return Record(name, "failed", f"passed, although it was expected to fail: {expected[name]}")
     return Record(name, "passed")
 
 
@@ -142,15 +134,12 @@ def _described(error: BaseException, critic: Critic[Any]) -> str:
 def parametrize(
     critics: Sequence[Critic[Any]],
     corpus: Corpus | None = None,
-    expected_failed_checks: Mapping[str, Mapping[str, str]] | None = None,
     checks: Iterable[str] | None = None,
 ) -> pytest.MarkDecorator:
     """Decorate a test that takes ``check`` and calls it: one test per critic and check.
 
     Parameters
     ----------
-    expected_failed_checks
-        For each critic's name, the checks that are expected to fail, with reasons.
     checks
         Names of the checks to run; default: all but the `SLOW` ones, of which it is a failure if too many do not apply.
     """
@@ -159,25 +148,20 @@ def parametrize(
     checks = None if checks is None else {*checks}
     cases = []
     for critic in critics:
-        expected = (expected_failed_checks or {}).get(critic.name, {})
         subject = Subject(critic, corpus if corpus is not None else default_corpus(critic))
         chosen = _chosen(checks, critic)
-        cases += [
-            pytest.param(partial(_assert, name, subject, expected), id=f"{critic.name}-{name}") for name in chosen
-        ]
+        cases += [pytest.param(partial(_assert, name, subject), id=f"{critic.name}-{name}") for name in chosen]
         if checks is None or checks.issuperset(check_names(slow=False)):
             cases.append(pytest.param(partial(_enough, subject, chosen), id=f"{critic.name}-enough_checks_ran"))
     return pytest.mark.parametrize("check", cases)
 
 
-def _assert(name: str, subject: Subject, expected: Mapping[str, str]) -> None:
+def _assert(name: str, subject: Subject) -> None:
     import pytest
 
-    record = _run(name, subject, expected)
+    record = _run(name, subject)
     if record.status == "skipped":
         pytest.skip(record.detail)
-    if record.status == "expected":
-        pytest.xfail(record.detail)
     if record.status == "failed":
         pytest.fail(record.detail, pytrace=False)
     if record.status == "stopped":

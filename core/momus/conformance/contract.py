@@ -15,7 +15,7 @@ from momus.critic import RunningTextCritic
 from momus.critic.hooks import row_unit, tokenizer_of
 from momus.critic.portions import fit_portions, is_mergeable, read_portion
 from momus.critic.powers import has_latents
-from momus.errors import CriticError, MomusError, NotFittedError
+from momus.errors import CriticError, MomusError
 from momus.estimator import Estimator, clone, construct, fitted_state, parameter_names
 from momus.text.corpus import Corpus
 
@@ -68,15 +68,6 @@ def parameters_are_plain(s: Subject) -> None:
     except (TypeError, ValueError) as error:
         raise AssertionError(f"parameters cannot be written as JSON: {error}") from error
     assert construct(type(s.critic), again).get_params(deep=False).keys() == params.keys()
-
-
-def scoring_before_fitting_is_an_error(s: Subject) -> None:
-    """Scoring with an unfitted critic raises `NotFittedError`."""
-    try:
-        clone(s.critic).score(s.held_out)
-    except NotFittedError:
-        return
-    raise AssertionError("score() before fit() raised no NotFittedError")
 
 
 def fit_returns_the_critic(s: Subject) -> None:

@@ -22,7 +22,7 @@ from momus.numeric.types import Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 
-Status = Literal["passed", "failed", "skipped", "expected", "stopped"]
+Status = Literal["passed", "failed", "skipped", "stopped"]
 LEAST_SHARE = 0.7
 """A report passes only if at least this share of the checks has run."""
 
@@ -38,10 +38,9 @@ class Record:
     Attributes
     ----------
     name
-        Name of the check, as in ``expected_failed_checks``.
+        Name of the check.
     status
-        ``expected`` is a failure listed in ``expected_failed_checks``; ``stopped``: the same error as in an earlier
-        check, ``by``.
+        ``stopped``: the same error as in an earlier check, ``by``.
     detail
         Why the check failed or does not apply.
     by
@@ -69,7 +68,7 @@ class Report:
     def counts(self) -> dict[str, int]:
         """Number of checks per status."""
         counter = Counter(r.status for r in self.records)
-        usual = {s: counter[s] for s in ("passed", "failed", "skipped", "expected")}
+        usual = {s: counter[s] for s in ("passed", "failed", "skipped")}
         return usual | ({"stopped": counter["stopped"]} if counter["stopped"] else {})
 
     @property

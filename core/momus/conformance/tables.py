@@ -50,14 +50,6 @@ def one_row_for_each_id(s: Subject) -> None:
     assert s.fitted.sequence or (scores.steps[scores.scored] == 1).all(), "M > 1, but `sequence` is not set"
 
 
-def corpus_value_is_the_aggregate_of_rows(s: Subject) -> None:
-    """Latent NLL is the mean over rows; Latent PPL is exp(total NLL / total steps)."""
-    scores = s.scores
-    mask = scores.scored
-    assert np.isclose(scores.latent_nll, scores.nll[mask].mean())
-    assert np.isclose(np.log(scores.latent_ppl), scores.nll[mask].sum() / scores.steps[mask].sum())
-
-
 def order_of_documents_changes_nothing(s: Subject) -> None:
     """A shuffled corpus gives the same scores."""
     _documents_only(s)
