@@ -8,17 +8,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, directions
+from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, directions, resource
 from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.latents import Arrays
+from momus.critic.tools import make_adapter
 from momus.errors import UsageError
 from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence
 from momus.numeric.ragged import on_grid
 from momus.numeric.types import Floats
 from momus.sequences import SequenceScores, TextScorer
-from momus.sequences.types import open_scorer
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, Scripts
 from momus_critics.evidence import curves, means_by_class
@@ -96,7 +96,8 @@ class Distortion(TextCritic[ScoredTwice]):
                 f"critic 'distortion': no scorer is named by {role}",
                 hint=f'add {role} = {{scorer = "kenlm", path = "…"}} to the table [distortion] of the configuration',
             )
-        return open_scorer(name, options)
+        scorer: TextScorer = resource(make_adapter, "scorer", name, options, kinds=(TextScorer,))
+        return scorer
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Blank documents."""

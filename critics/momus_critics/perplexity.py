@@ -14,6 +14,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.critic.latents import Arrays
 from momus.critic.statistic import kolmogorov_smirnov
+from momus.critic.tools import make_adapter
 from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence, MarkedDocument
 from momus.numeric.ragged import owners_of
@@ -21,7 +22,6 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.ngram_text import NGramText
-from momus.sequences.types import open_scorer
 from momus.text.corpus import Corpus
 from momus_critics.evidence import Mark, curves, highest, mark_passage, words_of
 
@@ -113,7 +113,9 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
         if self.scorer == "ngram":
             return resource(_counted, self, self.ngrams_)
         device = {"device": self.device} if self.scorer == "transformers" else {}
-        return open_scorer(self.scorer, {**device, **(self.options or {})}, others=("ngram",))
+        options = {**device, **(self.options or {})}
+        scorer: TextScorer = resource(make_adapter, "scorer", self.scorer, options, ("ngram",), (TextScorer,))
+        return scorer
 
     def project(self, batch: Corpus) -> ScoredTexts:
         """Score the tokens of each document."""

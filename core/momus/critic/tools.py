@@ -203,20 +203,24 @@ def adapter_names(role: str) -> list[str]:
 
 
 def make_adapter(
-    role: str, name: str, parameters: Mapping[str, Any], builtin: Sequence[str] = (), kind: type[Any] = Estimator
+    role: str,
+    name: str,
+    parameters: Mapping[str, Any],
+    builtin: Sequence[str] = (),
+    kinds: Sequence[type[Any]] = (Estimator,),
 ) -> Any:
     """Construct an adapter by name.
 
     Parameters
     ----------
     role
-        ``posterior`` or ``embedder``.
+        ``posterior``, ``embedder``, ``resolver`` or ``scorer``.
     parameters
         Keyword parameters of the adapter.
     builtin
         Names that the calling critic implements itself; the error message lists them too.
-    kind
-        What the adapter must be, such as `Embedder`.
+    kinds
+        What the adapter must be, such as an `Embedder`.
 
     Raises
     ------
@@ -233,8 +237,11 @@ def make_adapter(
         adapter: Any = construct(factory, dict(parameters), place=f"{role} {name!r}")
         check_params(adapter)
     else:
-        adapter = factory(**parameters)
-    for expected in (Estimator, kind):
+        try:
+            adapter = factory(**parameters)
+        except TypeError as error:
+            raise UsageError(f"{role} {name!r}: {error}", hint="see the adapter's parameters") from error
+    for expected in kinds:
         if not isinstance(adapter, expected):
             actual, wanted = type(adapter).__name__, f"{expected.__module__}.{expected.__qualname__}"
             raise UsageError(f"{role} {name!r} gives {actual}, not a {wanted}")

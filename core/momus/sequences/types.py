@@ -1,22 +1,17 @@
-"""Ragged sequences of token ids, models that score them and texts, and the base class of autoregressive models.
-
-Scorers are opened by name; equal requests share one (`momus.critic.resource`).
-"""
+"""Ragged sequences of token ids, models that score them and texts, and the base class of autoregressive models."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from momus.critic.tools import adapter_names, resource
 from momus.errors import UsageError
 from momus.numeric.ragged import Ragged, group_sums, offsets_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints
-from momus.plugins import ADAPTERS, load_plugin
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -115,37 +110,6 @@ class TextScorer(Protocol):
     def score_texts(self, texts: Sequence[str]) -> SequenceScores:
         """Return log p of each token of each text given the tokens before it, in nats."""
         ...
-
-
-def open_scorer(name: str, parameters: Mapping[str, Any], others: tuple[str, ...] = ()) -> TextScorer:
-    """Open the scorer of an adapter, such as ``transformers`` or ``kenlm``.
-
-    Parameters
-    ----------
-    parameters
-        Keyword parameters of the adapter, as values of JSON.
-    others
-        Names of built-in scorers of the calling critic, for the error message.
-
-    Raises
-    ------
-    UsageError
-        There is no such adapter, or it does not accept these parameters.
-    """
-    known = adapter_names("scorer")
-    if name not in known:
-        raise UsageError(f"there is no scorer {name!r}", hint=f"choose one of {', '.join([*others, *known])}")
-    return resource(_opened, name, parameters)
-
-
-def _opened(name: str, parameters: Mapping[str, Any]) -> TextScorer:
-    try:
-        scorer = load_plugin(ADAPTERS, f"scorer.{name}")(**parameters)
-    except TypeError as error:
-        raise UsageError(f"scorer {name!r}: {error}", hint="see the adapter's parameters") from error
-    if not isinstance(scorer, TextScorer):
-        raise UsageError(f"scorer {name!r} is a {type(scorer).__name__}, which does not score texts")
-    return scorer
 
 
 def log_softmax(logits: Tensor, temperature: float = 1.0) -> Tensor:

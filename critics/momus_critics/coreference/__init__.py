@@ -180,7 +180,8 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
         settings = {"model": self.model, **(self.options or {})}
         if self.resolver == "given":
             return construct(GivenChains, settings, place="resolver 'given'")
-        resolver: Resolver = resource(make_adapter, "resolver", self.resolver, settings, ("given",), Resolver)
+        kinds = (Estimator, Resolver)
+        resolver: Resolver = resource(make_adapter, "resolver", self.resolver, settings, ("given",), kinds)
         return resolver
 
     def fit_counts(self, real: Corpus) -> Counts:

@@ -154,5 +154,5 @@ def make_embedder(
     """
     if name == "lsa":
         return construct(LsaEmbedder, {**defaults, **(options or {})}, place="embedder 'lsa'")
-    embedder: Estimator = make_adapter("embedder", name, options or {}, builtin, Embedder)
+    embedder: Estimator = make_adapter("embedder", name, options or {}, builtin, (Estimator, Embedder))
     return embedder
