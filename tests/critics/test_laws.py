@@ -182,7 +182,7 @@ def test_blocks_share_tokens_and_keep_the_tail():
 
 @pytest.mark.parametrize("critic", LAWS, ids=lambda c: c.name)
 def test_short_texts_are_told_how_much_they_need(critic):
-    needed = rf"needs {tokens_needed(critic.minimum):,} \({critic.minimum:,} without"
+    needed = rf"needs {tokens_needed(critic._minimum):,} \({critic._minimum:,} without"
     with pytest.raises(FittingError, match=f"has 300 tokens.*{needed}"):
         clone(critic).fit(Corpus.from_texts(["w x y " * 100]))
 

@@ -77,27 +77,25 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         directions=directions("closer to|further from the law"),
         stepless="fewer than three points to fit",
     )
-    quantity: ClassVar[str] = "exponent"
-    label: ClassVar[str] = "exponent"
+    _quantity: ClassVar[str] = "exponent"
+    _label: ClassVar[str] = "exponent"
     """What readers are told that the exponent is called."""
-    direction: ClassVar[tuple[str, str]] = ("lower in exponent", "higher in exponent")
+    _direction: ClassVar[tuple[str, str]] = ("lower in exponent", "higher in exponent")
     """What a text is if its exponent is lower, and if it is higher."""
-    minimum: ClassVar[int] = 20_000
+    _minimum: ClassVar[int] = 20_000
     """Tokens that a text needs for a meaningful estimate."""
-    error: ClassVar[ErrorEstimate] = "jackknife"
+    _error: ClassVar[ErrorEstimate] = "jackknife"
     """How the standard error is estimated; see `momus.laws.law.Law`."""
-    reorderings: ClassVar[int] = 2
+    _reorderings: ClassVar[int] = 2
     """Random orders of the text per piece left out, if ``error`` is ``shuffled``."""
-    x_label: ClassVar[str]
-    y_label: ClassVar[str]
-    y_scale: ClassVar[Literal["linear", "log"]] = "log"
-    style: ClassVar[Literal["line", "points"]] = "line"
+    _axes: ClassVar[tuple[Axis, Axis]]
+    _style: ClassVar[Literal["line", "points"]] = "line"
 
     block: Annotated[int, Range(10, 10**9)] = 56_200
     groups: Annotated[int, Range(2, 1000)] = 20
 
     @property
-    def align(self) -> int:
+    def _align(self) -> int:
         """Groups are cut at multiples of this number of tokens."""
         return 1
 
@@ -107,13 +105,13 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
 
     def line(self, stream: RunningText) -> Line:
         """Fit the line to the whole curve of a text."""
-        return fit_line(*self.fitted_points(*self.curve(stream)))
+        return fit_line(*self._fitted_points(*self.curve(stream)))
 
-    def fitted_points(self, x: Floats, y: Floats) -> Curve:
+    def _fitted_points(self, x: Floats, y: Floats) -> Curve:
         """Select the points that the line is fitted to."""
         return x, y
 
-    def law(
+    def _law(
         self,
         name: str,
         function: Callable[[RunningText], float],
@@ -125,11 +123,11 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         return Law(
             name,
             function,
-            error=self.error,
-            minimum=self.minimum,
+            error=self._error,
+            minimum=self._minimum,
             groups=self.groups,
-            align=self.align,
-            orders=self.reorderings,
+            align=self._align,
+            orders=self._reorderings,
             reordered=reordered,
             decides=name == self.reporting.headline,
             label=label,
@@ -139,22 +137,22 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
     def laws(self) -> Sequence[Law]:
         """Exponent and error of a text."""
         return (
-            self.law(
+            self._law(
                 "exponent",
                 lambda stream: self.line(stream).slope,
                 self._reordered("slope"),
-                self.label,
-                self.direction,
+                self._label,
+                self._direction,
             ),
-            self.law("error", lambda stream: self.line(stream).error, self._reordered("error"), ERROR_LABEL, ERROR),
+            self._law("error", lambda stream: self.line(stream).error, self._reordered("error"), ERROR_LABEL, ERROR),
         )
 
-    def reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve] | None:
+    def _reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve] | None:
         """Return a factory of curves of reordered pieces, or None if joining the pieces is as fast."""
         return None
 
     def _reordered(self, attribute: str) -> Reordered | None:
-        factory = self.reordered_curve()
+        factory = self._reordered_curve()
         if factory is None:
             return None
 
@@ -166,8 +164,8 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Blocks with fewer tokens than the law can be estimated from."""
-        least = min(self.minimum, self.block)
-        needed = tokens_needed(self.minimum)
+        least = min(self._minimum, self.block)
+        needed = tokens_needed(self._minimum)
         return [
             f"too short: {n:,} tokens; a block needs {least:,}, a whole text {needed:,}" if n < least else None
             for n in batch.tokens(self.tokenizer).lengths
@@ -176,7 +174,7 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
     def fit(self, real: Corpus) -> Self:
         """Fit the line of the whole text, and the line of its blocks with their scatter."""
         stream = RunningText.of(real.tokens(self.tokenizer))
-        reason = too_short(real.name, len(stream), self.minimum)
+        reason = too_short(real.name, len(stream), self._minimum)
         if reason:
             raise FittingError(
                 f"critic {self.name!r} cannot be fitted: {reason}",
@@ -191,7 +189,8 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
             ) from error
         self.exponent_, self.intercept_, self.error_ = whole.slope, whole.intercept, whole.error
         # the scatter is that of blocks: points of one whole curve lie closer to its line
-        z = self.project(self.scorable(self.units(real)))
+        units = self.units(real)
+        z = self.project(units.take([i for i, reason in enumerate(self.unscored(units)) if reason is None]))
         u, v = z.x, z.y
         if len(u) < 3 or np.ptp(u) == 0:
             raise FittingError(
@@ -212,15 +211,11 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         state.number("error_", low=0.0)
         state.number("spread_", above=0.0)
 
-    def scorable(self, units: Corpus) -> Corpus:
-        """Select the blocks that are long enough."""
-        return units.take([i for i, reason in enumerate(self.unscored(units)) if reason is None])
-
     def project(self, batch: Corpus) -> LawPoints:
         """Compute the curve of each block."""
         table = batch.tokens(self.tokenizer)
         blocks = (RunningText(table.ids[a:b], table.vocabulary) for a, b in pairwise(table.offsets))
-        curves = [self.fitted_points(*self.curve(block)) for block in blocks]
+        curves = [self._fitted_points(*self.curve(block)) for block in blocks]
         offsets = offsets_of([len(x) for x, _ in curves])
         # the points of all blocks, concatenated, shape (N,) each
         x, y = (np.concatenate([points[k] for points in curves]) if curves else np.zeros(0) for k in (0, 1))
@@ -241,16 +236,12 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
     def evidence(self, real: RunningText, generated: RunningText) -> list[Evidence]:
         """Both curves, and the line of real text."""
         series = [s for role, stream in both(real, generated) for s in self._series(role, stream)]
-        x, y = Axis(self.x_label, "log"), Axis(self.y_label, self.y_scale)
-        return [Chart(f"{self.name}-curve", self.axis, x, y, series, self.note())]
-
-    def note(self) -> str:
-        """The note below the figure."""
-        return f"Text that the critic was fitted on: {self.quantity} {self.exponent_:.4f}, ε {self.error_:.4f}."
+        note = f"Text that the critic was fitted on: {self._quantity} {self.exponent_:.4f}, ε {self.error_:.4f}."
+        return [Chart(f"{self.name}-curve", self.axis, *self._axes, series, note)]
 
     def _series(self, role: Role, stream: RunningText) -> list[Series]:
         x, y = self.curve(stream)
-        if self.y_scale == "log":
+        if self._axes[1].scale == "log":
             # a logarithmic axis has no place for 0
             x, y = x[y > 0], y[y > 0]
         if len(x) < 3:
@@ -262,7 +253,7 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
             grid = np.linspace(np.log(x[order[0]]), np.log(x[order[-1]]), SHOWN)
             nearest = np.searchsorted(np.log(x[order]), grid).clip(0, len(x) - 1)
             keep = order[np.unique(nearest)]
-        series = [Series(role, rounded(x[keep]), rounded(y[keep]), role, self.style)]
+        series = [Series(role, rounded(x[keep]), rounded(y[keep]), role, self._style)]
         if role != "real":  # exponents are statistics; the figure has the law of real text
             return series
         try:
@@ -270,5 +261,5 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         except ValueError:
             return series
         ends = np.array([x.min(), x.max()])
-        label = f"law of real text: {self.quantity} {line.slope:.3f}"
+        label = f"law of real text: {self._quantity} {line.slope:.3f}"
         return [*series, Series(label, rounded(ends), rounded(line(ends)), "fitted")]

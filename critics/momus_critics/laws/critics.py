@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 
 from momus.estimator import parametrized
-from momus.evidence import Cell, Evidence, Table, both
+from momus.evidence import Axis, Cell, Evidence, Table, both
 from momus.laws.law import Law
 from momus.numeric.types import Floats
 from momus.parameters import Range
@@ -35,9 +35,9 @@ class ZipfSlope(ScalingLaw):
         ScalingLaw.reporting,
         limits="It cannot see which words are frequent, nor their order; the many words that occur once weigh most.",
     )
-    label = "slope of word frequency against rank"
-    direction = ("steeper in word frequency", "flatter in word frequency")
-    x_label, y_label = "rank", "relative frequency"
+    _label = "slope of word frequency against rank"
+    _direction = ("steeper in word frequency", "flatter in word frequency")
+    _axes = Axis("rank", "log"), Axis("relative frequency", "log")
 
     head: Annotated[int, Range(1, 10**9)] = 1000
 
@@ -48,7 +48,7 @@ class ZipfSlope(ScalingLaw):
     def laws(self) -> Sequence[Law]:
         """Exponent and error over all ranks, and the exponent of the head."""
         label = f"slope over the {self.head:,} commonest words"
-        head = self.law("head_exponent", self.head_exponent, label=label, direction=self.direction)
+        head = self._law("head_exponent", self.head_exponent, label=label, direction=self._direction)
         return (*super().laws(), head)
 
     def head_exponent(self, stream: RunningText) -> float:
@@ -68,11 +68,11 @@ class Heaps(ScalingLaw):
         ScalingLaw.reporting,
         limits="It cannot see which words are new, nor whether they fit: only how fast different words accumulate.",
     )
-    label = "exponent β of vocabulary growth"
-    direction = ("slower to add new words", "faster to add new words")
-    x_label, y_label = "tokens n", "types v(n)"
-    error = "shuffled"  # the first points of the curve depend on the first words of the text
-    minimum = 1000
+    _label = "exponent β of vocabulary growth"
+    _direction = ("slower to add new words", "faster to add new words")
+    _axes = Axis("tokens n", "log"), Axis("types v(n)", "log")
+    _error = "shuffled"  # the first points of the curve depend on the first words of the text
+    _minimum = 1000
 
     share: Annotated[float, Range(0, 1, above=True)] = 0.7
 
@@ -80,7 +80,7 @@ class Heaps(ScalingLaw):
         """Number of types against tokens, up to ``share`` of the text."""
         return curves.heaps(stream, self.share)
 
-    def reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve]:
+    def _reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve]:
         """Growth of the vocabulary over reordered pieces."""
         return partial(ReorderedTypes, share=self.share)
 
@@ -95,17 +95,17 @@ class Ebeling(ScalingLaw):
         ScalingLaw.reporting,
         limits="It cannot see words or sentences: only how counts of characters vary from one stretch to another.",
     )
-    label = "exponent η of character counts"
-    direction = ("weaker in long-range memory", "stronger in long-range memory")
-    x_label, y_label = "window length l (characters)", "m(l)"
-    error = "shuffled"  # leaving a piece out shifts all later windows
-    reorderings = 5
+    _label = "exponent η of character counts"
+    _direction = ("weaker in long-range memory", "stronger in long-range memory")
+    _axes = Axis("window length l (characters)", "log"), Axis("m(l)", "log")
+    _error = "shuffled"  # leaving a piece out shifts all later windows
+    _reorderings = 5
 
     def curve(self, stream: RunningText) -> Curve:
         """Summed variance m(l) against window length l."""
         return curves.ebeling(stream)
 
-    def reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve]:
+    def _reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve]:
         """Windows over reordered pieces."""
         return ReorderedWindows
 
@@ -121,16 +121,16 @@ class Taylor(ScalingLaw):
         ScalingLaw.reporting,
         limits="It cannot see the order of words within a segment of some thousand words, nor what they say.",
     )
-    label = "exponent ζ of word counts"
-    direction = ("less bursty in words", "more bursty in words")
-    x_label, y_label = "mean count μ in a segment", "standard deviation σ"
-    style = "points"
-    minimum = 56_200
+    _label = "exponent ζ of word counts"
+    _direction = ("less bursty in words", "more bursty in words")
+    _axes = Axis("mean count μ in a segment", "log"), Axis("standard deviation σ", "log")
+    _style = "points"
+    _minimum = 56_200
 
     segment: Annotated[int, Range(1, 10**9)] = 5620
 
     @property
-    def align(self) -> int:
+    def _align(self) -> int:
         """The segment length: other cuts would regroup the segments whenever a group is left out."""
         return self.segment
 
@@ -158,11 +158,11 @@ class Productivity(ScalingLaw):
         ScalingLaw.reporting,
         limits="It cannot see whether new words are good ones: misspellings and noise are new words, too.",
     )
-    label = "slope of the share of new words"
-    direction = ("poorer in new words", "richer in new words")
-    x_label, y_label = "n-grams N", "share of n-grams seen once, N1 / N"
-    error = "shuffled"
-    minimum = 1000
+    _label = "slope of the share of new words"
+    _direction = ("poorer in new words", "richer in new words")
+    _axes = Axis("n-grams N", "log"), Axis("share of n-grams seen once, N1 / N", "log")
+    _error = "shuffled"
+    _minimum = 1000
 
     order: Annotated[int, Range(1, 5)] = 1
 
@@ -171,7 +171,7 @@ class Productivity(ScalingLaw):
         x, y = curves.productivity(stream, (self.order,))[0]
         return x[y > 0], y[y > 0]
 
-    def reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve] | None:
+    def _reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve] | None:
         """Hapaxes of reordered pieces, for single words only."""
         return ReorderedHapaxes if self.order == 1 else None
 
@@ -210,12 +210,11 @@ class LongRange(ScalingLaw):
         headline="correlation",
         limits="It cannot see which rare words cluster: only how evenly they are spread over the text.",
     )
-    label = "exponent −ξ of the decay"
-    direction = ("faster to lose correlation", "slower to lose correlation")
-    x_label, y_label = "lag s", "autocorrelation c(s)"
-    quantity = "−ξ"
-    error = "relabelled"  # which words are rare depends on a count or two, and on the other groups
-    y_scale = "linear"
+    _label = "exponent −ξ of the decay"
+    _direction = ("faster to lose correlation", "slower to lose correlation")
+    _axes = Axis("lag s", "log"), Axis("autocorrelation c(s)", "linear")
+    _quantity = "−ξ"
+    _error = "relabelled"  # which words are rare depends on a count or two, and on the other groups
 
     block: int = 281_000
     rarity: Annotated[int, Range(1, 10**9)] = 16
@@ -226,7 +225,7 @@ class LongRange(ScalingLaw):
         """c(s) against s."""
         return curves.long_range(stream, self.rarity)
 
-    def fitted_points(self, x: Floats, y: Floats) -> Curve:
+    def _fitted_points(self, x: Floats, y: Floats) -> Curve:
         """Positive values at lags up to 100."""
         keep = (y > 0) & (x <= 100)
         return x[keep], y[keep]
@@ -234,19 +233,19 @@ class LongRange(ScalingLaw):
     def laws(self) -> Sequence[Law]:
         """Mean correlation at short lags; exponent and error of the decay, for texts that have one."""
         return (
-            self.law(
+            self._law(
                 "correlation",
                 self.correlation,
                 label=f"mean correlation at lags up to {NEAR}",
                 direction=("less clustered in rare words", "more clustered in rare words"),
             ),
-            self.law(
+            self._law(
                 "exponent",
                 lambda stream: self.decay(stream).slope,
-                label=self.label,
-                direction=self.direction,
+                label=self._label,
+                direction=self._direction,
             ),
-            self.law("error", lambda stream: self.decay(stream).error, label=ERROR_LABEL, direction=ERROR),
+            self._law("error", lambda stream: self.decay(stream).error, label=ERROR_LABEL, direction=ERROR),
         )
 
     def correlation(self, stream: RunningText) -> float:
@@ -275,7 +274,7 @@ class LongRange(ScalingLaw):
         curve = self.curve(stream)
         if _strength(*curve) == "No":
             raise ValueError("distances between rare words are uncorrelated even at lags up to 10: no decay to fit")
-        return fit_line(*self.fitted_points(*curve))
+        return fit_line(*self._fitted_points(*curve))
 
     def verdict(self, stream: RunningText) -> str:
         """``No`` if more than one c(s) is negative for s ≤ 10, ``Weak`` if any is for s ≤ 100, else ``Strong``."""
@@ -287,7 +286,7 @@ class LongRange(ScalingLaw):
         for i in range(self.ties):
             random = np.random.default_rng([self.seed, i])
             try:
-                slopes.append(fit_line(*self.fitted_points(*curves.long_range(stream, self.rarity, random))).slope)
+                slopes.append(fit_line(*self._fitted_points(*curves.long_range(stream, self.rarity, random))).slope)
             except ValueError:
                 continue
         return float(np.std(slopes)) if len(slopes) > 1 else float("nan")
