@@ -1,4 +1,4 @@
-"""What tests of a plug-in need: a tiny corpus, a tiny encoder, the conformance checks, and the p of one comparison.
+"""What tests of a plug-in need: a tiny encoder, the conformance checks, and the p of one comparison.
 
 In a test file:
 
@@ -20,20 +20,9 @@ from momus.critic.base import Critic
 from momus.critic.hooks import with_needs
 from momus.estimator import clone
 from momus.reading import as_corpus
-from momus.text.corpus import Corpus
 from momus.verdicts.judge import judge
 
-__all__ = ["headline_p", "parametrize", "tiny_corpus", "tiny_encoder"]
-
-
-def tiny_corpus(n: int = 24, seed: int = 0) -> Corpus:
-    """Synthetic documents with titled sections, persons and topics; another seed gives other documents.
-
-    >>> corpus = tiny_corpus(4)
-    >>> len(corpus), corpus.section_titles[:2]
-    (4, ['Abstract', 'Motivation'])
-    """
-    return documents(n, seed)
+__all__ = ["headline_p", "parametrize", "tiny_encoder"]
 
 
 Texts = Sequence[str] | Sequence[Mapping[str, Any]]
@@ -69,7 +58,7 @@ def tiny_encoder(words: Sequence[str] = (), *, width: int = 32, layers: int = 2,
     Parameters
     ----------
     words
-        Words that are tokens, beside those of `tiny_corpus`; others are split into pairs of letters.
+        Words that are tokens, beside those of the synthetic text of the checks; others are split into pairs of letters.
     width, layers
         Size of its vectors, and number of its layers.
     longest

@@ -11,9 +11,11 @@ import transformers
 from scipy import stats
 
 from momus.errors import MomusError
-from momus.sequences import Sequences, StepModel, TextScorer
+from momus.sequences import Sequences, TextScorer
 from momus_adapters.language_models.transformers import TransformersLM, key_value_size, pieces
 from momus_generating import Decoding, sample, write
+
+from ..core.sequences.stepping import score_by_steps
 
 TEXTS = ["the cat sat on the mat", "a dog", "", "rain fell on the town all day and all night and then it stopped", "x"]
 
@@ -54,7 +56,7 @@ def test_stepping_equals_one_pass(lm):
     ids = lm.encode(TEXTS)
     for temperature in (1.0, 0.7):
         np.testing.assert_allclose(
-            StepModel.score(lm, ids, temperature=temperature).log_probabilities,
+            score_by_steps(lm, ids, temperature),
             lm.score(ids, temperature=temperature).log_probabilities,
             atol=1e-4,
         )

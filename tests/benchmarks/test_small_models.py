@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from momus.sequences import Sequences, StepModel
+from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
 from momus_generating import Decoding, sample
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
 from small_models import similar_lengths, small_lm, train
+
+from ..core.sequences.stepping import score_by_steps
 
 SYMBOLS = 6
 
@@ -37,7 +39,7 @@ def test_it_learns_a_language_and_draws_what_it_scores(kind, language):
     assert -model.score(drawn[1]).log_probabilities.mean() == pytest.approx(min(losses), abs=1e-6)
     for temperature in (1.0, 0.7):
         np.testing.assert_allclose(
-            StepModel.score(model, drawn[1], temperature=temperature).log_probabilities,
+            score_by_steps(model, drawn[1], temperature),
             model.score(drawn[1], temperature=temperature).log_probabilities,
             atol=1e-4,
         )

@@ -149,9 +149,6 @@ class Portion:
     lacking: int = 0
     splitting: dict[str, str] = field(default_factory=dict)
 
-    def __add__(self, other: Portion) -> Portion:
-        return Portion.total([self, other])
-
     @classmethod
     def total(cls, portions: Iterable[Portion]) -> Portion:
         """The sum of all portions, which are read one after the other."""

@@ -123,11 +123,6 @@ class Looks:
         self.alpha, self.planned = float(alpha), planned
         self.number, self.p_always = 0, 1.0
 
-    @property
-    def alarmed(self) -> bool:
-        """Whether any look so far raised an alarm."""
-        return self.p_always <= self.alpha
-
     def add(self, p: float) -> Look:
         """Add a look with a p that is valid at this look, of any dependence on the others.
 

@@ -24,8 +24,8 @@ _GOLDEN = -7046029254386353131  # 2⁶⁴ / φ, as a signed number
 _FIRST, _SECOND = -4658895280553007687, -7723592293110705685
 
 
-def _mix(x: Any) -> Any:
-    """SplitMix64 on int64, in place for arrays and tensors in main memory.
+def mixed(x: Any) -> Any:
+    """The finaliser of SplitMix64 on 64-bit integers, in place for arrays and tensors in main memory.
 
     torch masks the sign bits that a right shift of a negative number brings in.
     """
@@ -37,7 +37,7 @@ def _mix(x: Any) -> Any:
         bits ^= bits >> np.uint64(31)
         return x
     if not isinstance(x, np.generic) and x.is_cpu:
-        _mix(x.numpy())  # the same memory; NumPy needs fewer operations
+        mixed(x.numpy())  # the same memory; NumPy needs fewer operations
         return x
     for shift, factor in ((30, _FIRST), (27, _SECOND)):
         x = (x ^ ((x >> shift) & ((1 << (64 - shift)) - 1))) * factor
@@ -75,7 +75,7 @@ def hashed(*parts: Array | int, after: Array | int = 0) -> Array:
     x, *rest = _integers((after, *parts))
     with np.errstate(over="ignore"):  # modulo 2⁶⁴ is meant; NumPy warns of it for scalars only
         for key in rest:
-            x = _mix((x * 31 + _GOLDEN) + key)  # a new array each time, which the mixing may overwrite
+            x = mixed((x * 31 + _GOLDEN) + key)  # a new array each time, which the mixing may overwrite
     return x
 
 

@@ -30,8 +30,6 @@ class Level:
         int64 (H + 1,): the words seen after context i are ``words[starts[i]:starts[i + 1]]``, ascending.
     words, mass
         (N,): words, and what each adds to the order below; may be negative under a back-off.
-    seen
-        (N,): p(w | h) of a model that backs off only for unseen words; None for one that interpolates.
     """
 
     contexts: Ints
@@ -39,7 +37,6 @@ class Level:
     starts: Ints
     words: Ints
     mass: Floats
-    seen: Floats | None = None
 
     @classmethod
     def of(cls, keys: Ints, counts: Floats, discount: float) -> Level:

@@ -122,7 +122,7 @@ def log_softmax(logits: Tensor, temperature: float = 1.0) -> Tensor:
 class StepModel(ABC):
     """An autoregressive model of sequences over ids 0 … V − 1, one of which is the end symbol.
 
-    Subclasses compute the logits of the next token, which `score` and samplers use. Rows of a batch are independent.
+    Subclasses score sequences, and compute the logits of the next token for samplers. Rows of a batch are independent.
 
     Attributes
     ----------
@@ -170,36 +170,9 @@ class StepModel(ABC):
         """Return the texts of generated sequences, without the prompts."""
         return self.decode(sequences)
 
+    @abstractmethod
     def score(self, sequences: Sequences, *, temperature: float = 1.0) -> SequenceScores:
-        """Return log p of each token and of the end, step by step; faster subclasses override this."""
-        import torch
-
-        lengths = sequences.lengths + 1
-        offsets = offsets_of(lengths)
-        out = np.zeros(int(offsets[-1]))
-        order = np.argsort(-sequences.lengths, kind="stable")
-        size = self.at_once(int(lengths.max(initial=1)))
-        for a in range(0, len(order), size):
-            rows = order[a : a + size]
-            batch = sequences.take(rows)
-            # targets, (B, longest + 1): the tokens, then end symbols; alive: the rows that have a target t
-            padded = torch.from_numpy(batch.padded(self.end)).to(self.device)
-            ended = torch.full((len(rows), 1), self.end, device=self.device)
-            targets = torch.cat([padded, ended], dim=1)
-            alive = torch.arange(len(rows), device=self.device)
-            with torch.inference_mode():
-                state, logits = self.start(Sequences.of([[]] * len(rows)))
-                for t in range(targets.shape[1]):
-                    log_p = log_softmax(logits, temperature)
-                    values = log_p.gather(1, targets[alive, t, None])[:, 0].cpu().numpy()
-                    out[offsets[rows[alive.cpu().numpy()]] + t] = values
-                    keep = torch.from_numpy(np.flatnonzero(batch.lengths[alive.cpu().numpy()] > t)).to(self.device)
-                    if not len(keep):
-                        break
-                    if len(keep) < len(alive):
-                        state, alive = self.select(state, keep), alive[keep]
-                    state, logits = self.step(state, targets[alive, t])
-        return SequenceScores(out, offsets)
+        """Return log p of each token and of the end, in nats."""
 
     def score_texts(self, texts: Sequence[str]) -> SequenceScores:
         """Return log p of each token and of the end of texts, in nats."""

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from momus.numeric.draws import mixed
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of, owners_of, places_of, ranges_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.tokens import TokenTable
@@ -23,7 +24,6 @@ BATCH_TOKENS = 1 << 16
 PAIR_TOKENS = 1 << 20
 """Tokens of the pairs of documents that are compared at a time: 8 MB per array."""
 OWNER_BITS, VALUE_BITS = np.uint64(20), np.uint64(44)
-MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 WEIGHTS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9))
 
 Hashes = NDArray[np.uint64]
@@ -111,8 +111,8 @@ def word_hashes(table: TokenTable) -> Hashes:
     words = pa.array(table.vocabulary, pa.large_binary())
     offsets = np.frombuffer(words.buffers()[1], np.int64, len(words) + 1)
     text = np.frombuffer(words.buffers()[2] or b"", np.uint8, offsets[-1])
-    factors = _mixed((np.arange(1, np.diff(offsets).max(initial=0) + 1, dtype=np.uint64)) * WEIGHTS[0])
-    return _mixed(np.asarray(group_sums(factors[places_of(offsets)] * (text + np.uint64(1)), offsets)))
+    factors = mixed((np.arange(1, np.diff(offsets).max(initial=0) + 1, dtype=np.uint64)) * WEIGHTS[0])
+    return mixed(np.asarray(group_sums(factors[places_of(offsets)] * (text + np.uint64(1)), offsets)))
 
 
 def shingles_of(table: TokenTable, words: Hashes) -> Shingles:
@@ -132,7 +132,7 @@ def shingles_of(table: TokenTable, words: Hashes) -> Shingles:
     values = tokens[starts] * WEIGHTS[0]
     for k in range(1, SHINGLE):
         values += tokens[np.where(starts + k < ends, starts + k, len(table.ids))] * WEIGHTS[k]
-    return Shingles(_mixed(values), offsets_of(counts))
+    return Shingles(mixed(values), offsets_of(counts))
 
 
 def distinct_counts(values: Hashes, offsets: Ints) -> Ints:
@@ -171,14 +171,6 @@ def batches(table: TokenTable) -> Iterator[tuple[int, int]]:
     """Yield (start, stop) of consecutive documents with about `BATCH_TOKENS` tokens, and no more documents."""
     numbers = table.offsets[:-1] // BATCH_TOKENS + np.arange(len(table)) // BATCH_TOKENS
     yield from pairwise([*np.flatnonzero(np.diff(numbers, prepend=-1)).tolist(), len(table)])
-
-
-def _mixed(values: Hashes) -> Hashes:
-    """The finaliser of SplitMix64, which spreads neighbouring numbers over all 64 bits."""
-    values = (values ^ (values >> np.uint64(30))) * MIX[0]
-    values = (values ^ (values >> np.uint64(27))) * MIX[1]
-    mixed: Hashes = values ^ (values >> np.uint64(31))
-    return mixed
 
 
 def _distinct(shingles: Shingles) -> Shingles:
