@@ -28,8 +28,9 @@ import momus
 from momus.laws.law import standard_error
 from momus.text.running import RunningText
 from momus.text.tokens import get_tokenizer
-from momus_critics.laws import Ebeling, Heaps, LongRange, Taylor, ZipfSlope
+from momus_critics.laws import Ebeling, Heaps, LongRange, Taylor, ZipfSlope, curves
 from momus_critics.laws.base import ScalingLaw
+from momus_critics.laws.curves import fit_line
 
 NEAR = 0.0101
 """Largest difference from a value of the paper, which prints two decimals, that counts as near."""
@@ -170,9 +171,23 @@ def show(name: str, stream: RunningText, tally: Tally) -> None:
     tally.near += correlation == expected
     if correlation != expected:
         tally.far.append(f"{name}: correlation {correlation} ({expected})")
-    spread = LongRange().tie_spread(stream)
     print(f"  correlation of rare words: {correlation} (paper: {expected})")
-    print(f"  ξ over random tie orders: ± {spread:.4f}", flush=True)
+    print(f"  ξ over random tie orders: ± {tie_spread(stream):.4f}", flush=True)
+
+
+def tie_spread(stream: RunningText, orders: int = 100) -> float:
+    """Standard deviation of ξ over random orders in which words of equal frequency are taken as rare."""
+    counts, slopes = stream.counts, []
+    for seed in range(orders):
+        words = np.random.default_rng(seed).permutation(np.flatnonzero(counts))
+        words = words[np.argsort(counts[words], kind="stable")]
+        rare = words[np.cumsum(counts[words]) <= len(stream) // LongRange().rarity]
+        distances = np.diff(np.flatnonzero(np.isin(stream.ids, rare)))
+        lags = curves.geometric_grid(1.2, 100, tuple(range(1, 11)))
+        c = np.array([np.corrcoef(distances[:-s], distances[s:])[0, 1] for s in lags.tolist()])
+        if (c > 0).sum() > 2:
+            slopes.append(fit_line(lags[c > 0], c[c > 0]).slope)
+    return float(np.std(slopes)) if len(slopes) > 1 else float("nan")
 
 
 def spread(words: int, seeds: int) -> None:

@@ -13,7 +13,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.latents import StateSequences
 from momus.critic.statistic import total_variation
 from momus.critic.tools import make_adapter, resource
-from momus.estimator import parametrized
+from momus.estimator import Estimator, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of
 from momus.numeric.types import Floats, Ints
@@ -153,7 +153,7 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         offsets = kept_offsets(keep, prose.offsets)
         codes, sentences = prose.codes[keep], prose.sentences[keep]
         words = [prose.spelled[c] for c in codes.tolist()]
-        tagger = resource(make_adapter, "tagger", self.tagger, {"model": self.model}, kind=Tagger)
+        tagger = resource(make_adapter, "tagger", self.tagger, {"model": self.model}, kinds=(Estimator, Tagger))
         number = {t: i for i, t in enumerate(TAGS)}
         states: list[int] = []
         other = number["X"]

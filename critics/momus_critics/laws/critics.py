@@ -7,10 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-import numpy as np
-
 from momus.estimator import parametrized
-from momus.evidence import Axis, Cell, Evidence, Table, both
+from momus.evidence import Axis
 from momus.laws.law import Law
 from momus.numeric.types import Floats
 from momus.parameters import Range
@@ -187,8 +185,7 @@ class LongRange(ScalingLaw):
     """Long-range correlation of rare words: autocorrelation c(s) of the distances between them decays as s^−ξ.
 
     The verdict is on the mean of c(s) at lags up to 10, which is defined for every text. The exponent depends on the
-    order in which words of equal frequency are taken as rare (the table shows its spread over random orders), is
-    undefined if nothing decays, and proves little alone.
+    order in which words of equal frequency are taken as rare, is undefined if nothing decays, and proves little alone.
 
     Parameters
     ----------
@@ -196,10 +193,6 @@ class LongRange(ScalingLaw):
         See `ScalingLaw`.
     rarity
         One in ``rarity`` tokens is rare.
-    ties
-        Number of random tie orders for the spread in the table.
-    seed
-        Seed of the tie orders.
     """
 
     name = "long-range"
@@ -218,8 +211,6 @@ class LongRange(ScalingLaw):
 
     block: int = 281_000
     rarity: Annotated[int, Range(1, 10**9)] = 16
-    ties: Annotated[int, Range(1, 1000)] = 10
-    seed: int = 0
 
     def curve(self, stream: RunningText) -> Curve:
         """c(s) against s."""
@@ -279,27 +270,6 @@ class LongRange(ScalingLaw):
     def verdict(self, stream: RunningText) -> str:
         """``No`` if more than one c(s) is negative for s ≤ 10, ``Weak`` if any is for s ≤ 100, else ``Strong``."""
         return _strength(*self.curve(stream))
-
-    def tie_spread(self, stream: RunningText) -> float:
-        """Standard deviation of ξ over random tie orders; NaN if fewer than two orders give a line."""
-        slopes = []
-        for i in range(self.ties):
-            random = np.random.default_rng([self.seed, i])
-            try:
-                slopes.append(fit_line(*self._fitted_points(*curves.long_range(stream, self.rarity, random))).slope)
-            except ValueError:
-                continue
-        return float(np.std(slopes)) if len(slopes) > 1 else float("nan")
-
-    def evidence(self, real: RunningText, generated: RunningText) -> list[Evidence]:
-        """The curves, strength of the correlation, and spread of the exponent over tie orders."""
-        rows: list[tuple[Cell, ...]] = []
-        for role, stream in both(real, generated):
-            spread = self.tie_spread(stream)
-            rows.append((role, self.verdict(stream), spread if np.isfinite(spread) else None))
-        columns = ("text", "correlation", "± of −ξ over tie orders")
-        table = Table("long-range-ties", "Strength of the correlation, and what ties leave open", columns, rows)
-        return [*super().evidence(real, generated), table]
 
 
 def _strength(lags: Floats, correlations: Floats) -> str:

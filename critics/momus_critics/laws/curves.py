@@ -171,10 +171,10 @@ def _sum_of_squares(text: NDArray[np.unsignedinteger], alphabet: int, length: in
     return total
 
 
-def rare_positions(stream: RunningText, share: int = 16, random: np.random.Generator | None = None) -> Ints:
+def rare_positions(stream: RunningText, share: int = 16) -> Ints:
     """Positions of the rare words: types by ascending frequency while their counts add up to at most int(N/share).
 
-    Ties are broken by first appearance, or at random if a generator is given.
+    Ties are broken by first appearance.
     """
     counts, budget = stream.counts, len(stream) // share
     # spent[c]: tokens of all types that occur at most c times; types that occur fewer than `edge` times are all rare,
@@ -184,19 +184,17 @@ def rare_positions(stream: RunningText, share: int = 16, random: np.random.Gener
     rare = (counts > 0) & (counts < edge)
     tied = np.flatnonzero(counts == edge) if edge else np.zeros(0, np.int64)
     left = (budget - int(spent[edge - 1])) // edge if 0 < edge < len(spent) else 0
-    if left and random is None:
+    if left:
         chosen = np.zeros(len(counts), dtype=bool)
         chosen[tied] = True
         tied = tied[np.argsort(RunningText(stream.ids[chosen[stream.ids]], stream.vocabulary).first_positions[tied])]
-    elif left and random is not None:
-        tied = random.permutation(tied)
     rare[tied[:left]] = True
     return np.flatnonzero(rare[stream.ids])
 
 
-def long_range(stream: RunningText, share: int = 16, random: np.random.Generator | None = None) -> Curve:
+def long_range(stream: RunningText, share: int = 16) -> Curve:
     """Autocorrelation c(s) of the distances between successive rare words; s = 1 … 10, then int(1.2 s), ≤ n/100."""
-    distances = np.diff(rare_positions(stream, share, random)).astype(np.float64)
+    distances = np.diff(rare_positions(stream, share)).astype(np.float64)
     lags = geometric_grid(1.2, len(distances) // 100, tuple(range(1, 11)))
     return lags.astype(np.float64), _correlations(distances, lags)
 
