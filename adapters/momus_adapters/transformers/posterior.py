@@ -27,7 +27,7 @@ Rows = list[NDArray[np.int32]]
 
 @parametrized
 class TransformersPosterior(CalibratedPosterior):
-    """Sequence classifier over section types: fine-tuned with early stopping, calibrated by a temperature.
+    """Sequence classifier over section types: fine-tuned until an epoch has no better loss on held-out text, and calibrated.
 
     Parameters
     ----------
@@ -39,8 +39,6 @@ class TransformersPosterior(CalibratedPosterior):
         Maximum number of tokens read per section.
     validation
         Share of documents held out for early stopping and for fitting the temperature.
-    patience
-        Training stops after this many epochs without a better validation loss.
     precision
         ``auto`` (bfloat16 on a GPU), ``float32``, ``bfloat16`` or ``float64``. Weights are trained in single precision,
         or in double.
@@ -56,7 +54,6 @@ class TransformersPosterior(CalibratedPosterior):
     batch: Count = 32
     max_tokens: Count = 256
     validation: Annotated[float, Range(0, 1, above=True)] = 0.1
-    patience: Count = 1
     precision: Precision = "auto"
     seed: int = 0
 
@@ -148,7 +145,7 @@ class TransformersPosterior(CalibratedPosterior):
                 if loss < best:
                     best = loss
                     state = {k: v.detach().cpu().clone() for k, v in network.state_dict().items()}
-                elif len(self.losses_) - 1 - int(np.argmin(self.losses_)) >= self.patience:
+                else:
                     break
         network.load_state_dict(state)
 
