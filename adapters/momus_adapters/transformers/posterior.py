@@ -27,7 +27,7 @@ Rows = list[NDArray[np.int32]]
 
 @parametrized
 class TransformersPosterior(CalibratedPosterior):
-    """Sequence classifier over section types: fine-tuned until an epoch has no better loss on held-out text, and calibrated.
+    """Sequence classifier over section types: fine-tuned with early stopping, calibrated by a temperature.
 
     Parameters
     ----------
