@@ -112,7 +112,8 @@ def word_hashes(table: TokenTable) -> Hashes:
     offsets = np.frombuffer(words.buffers()[1], np.int64, len(words) + 1)
     text = np.frombuffer(words.buffers()[2] or b"", np.uint8, offsets[-1])
     factors = mixed((np.arange(1, np.diff(offsets).max(initial=0) + 1, dtype=np.uint64)) * WEIGHTS[0])
-    return mixed(np.asarray(group_sums(factors[places_of(offsets)] * (text + np.uint64(1)), offsets)))
+    hashes: Hashes = mixed(np.asarray(group_sums(factors[places_of(offsets)] * (text + np.uint64(1)), offsets)))
+    return hashes
 
 
 def shingles_of(table: TokenTable, words: Hashes) -> Shingles:
