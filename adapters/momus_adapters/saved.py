@@ -95,15 +95,8 @@ def name_of(named: str | Callable[..., Any], role: str) -> str:
     )
 
 
-def save_named(
-    critic: Critic[Any], folder: str | Path, *roles: str, state: Mapping[str, Any] | None = None, **params: Any
-) -> None:
+def save_named(critic: Critic[Any], folder: str | Path, *roles: str) -> None:
     """Save a fitted critic whose parameters are objects: ``roles`` by their names, others as given.
-
-    Parameters
-    ----------
-    state
-        The fitted attributes, if not those of the critic.
 
     Raises
     ------
@@ -112,8 +105,8 @@ def save_named(
     """
     check_fitted(critic)
     names = {role: name_of(getattr(critic, role), role) for role in roles}
-    named = type(critic)(**{**critic.get_params(deep=False), **names, **params})
-    vars(named).update(fitted_state(critic) if state is None else state)
+    named = type(critic)(**{**critic.get_params(deep=False), **names})
+    vars(named).update(fitted_state(critic))
     Critic.save(named, folder)
 
 

@@ -21,7 +21,6 @@ from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
 from momus_adapters.language_models.transformers import TransformersLM
 from momus_adapters.pyro import PyroCritic
-from momus_adapters.transformers.classifier import TransformersClassifier
 from momus_adapters.transformers.encoder import TransformersEmbedder
 from momus_adapters.transformers.posterior import TransformersPosterior
 from momus_critics.code_mixing import CodeMixing, lda
@@ -300,26 +299,6 @@ def test_path_between_vectors_of_an_encoder(encoder):
         " ".join(f"{' '.join(np.random.default_rng(i + j).choice(WORDS, 5))}." for j in range(9)) for i in range(20)
     ]
     agree(critic, Corpus.from_texts(texts), Corpus.from_texts(texts[:5], name="others"), rtol=1e-3)
-
-
-@pytest.fixture
-def classifier(encoder, tmp_path):
-    """A folder with the encoder and a head of random weights."""
-    import transformers
-
-    transformers.AutoModelForSequenceClassification.from_pretrained(encoder).save_pretrained(tmp_path)
-    transformers.AutoTokenizer.from_pretrained(encoder).save_pretrained(tmp_path)
-    return str(tmp_path)
-
-
-@pytest.mark.parametrize("precision", ["auto", "bfloat16", "float64"])
-def test_classifiers(classifier, precision):
-    found = []
-    for place in PLACES:
-        tool = TransformersClassifier(model=classifier, precision=precision)
-        tool.device = place
-        found.append(tool.predict_proba(["ape cat", "one two six ten", "red"]))
-    np.testing.assert_allclose(found[0], found[1], atol=0.02 if precision == "bfloat16" else 1e-6)
 
 
 @pytest.mark.parametrize("prefix", ["normal", "mixture", "nested"])

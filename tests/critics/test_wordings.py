@@ -16,7 +16,6 @@ from momus.plugins import critic_names
 from momus.text.tokens import get_tokenizer
 from momus.verdicts.judge import judge
 from momus.verdicts.statistics import all_statistics, shown_statistic, wordings
-from momus_adapters.chains.classes import DocumentClasses, SectionClasses
 from momus_adapters.pyro import PyroCritic
 from momus_critics.evidence import Mark, highest, mark_passage, words_of
 from momus_critics.fits import heaps
@@ -29,7 +28,7 @@ from momus_critics.type_token import TypeToken
 from momus_critics.unigram import COMMON, Unigram
 
 WORDS = get_tokenizer("words")
-ADAPTERS = [DocumentClasses, SectionClasses, PyroCritic]
+ADAPTERS = [PyroCritic]
 SHIPPED = [critic_class(name) for name in critic_names()]
 LONGEST_AXIS, LONGEST_PHRASE = 28, 6
 

@@ -17,9 +17,8 @@ from momus.critic.base import notes_of
 from momus.critic.saved import ARRAYS_NAME, DIGESTS, JSON_NAME, _content_digest
 from momus.errors import MomusError, StoreError
 from momus.files import file_digest
-from momus_adapters.chains.classes import DocumentClasses
-from momus_adapters.features import BagOfWords
 from momus_adapters.pyro import PyroCritic
+from momus_critics.sections import Sections
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "adapters"))  # programs are saved by name, and found again by it
 from pyro_programs import __name__ as PROGRAMS
@@ -40,38 +39,28 @@ def corpus(n=30, seed=0):
     return Corpus.from_texts([" ".join(rng.choice(WORDS, 12)) for _ in range(n)], name="words")
 
 
-def pyro_critic():
-    return PyroCritic(
-        model=f"{PROGRAMS}:normal_model",
-        guide=f"{PROGRAMS}:normal_guide",
-        features=f"{PROGRAMS}:log_characters",
-        steps=2,
-        draws=2,
+def pyro_critic(**features):
+    features = features or {"features": f"{PROGRAMS}:log_characters"}
+    return PyroCritic(model=f"{PROGRAMS}:normal_model", guide=f"{PROGRAMS}:normal_guide", steps=2, draws=2, **features)
+
+
+def sectioned(n=30, seed=0):
+    rng = np.random.default_rng(seed)
+    return Corpus.from_sections(
+        [
+            [(title, " ".join(rng.choice(WORDS[2 * k : 2 * k + 3], 8))) for k, title in enumerate("ABC")]
+            for _ in range(n)
+        ]
     )
 
 
-def classes():
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.naive_bayes import MultinomialNB
-    from sklearn.pipeline import make_pipeline
-
-    texts = [d.text for d in corpus(12, 5)]
-    return make_pipeline(CountVectorizer(analyzer="char"), MultinomialNB()).fit(texts, ["x", "y", "z"] * 4)
-
-
-def classes_of_counts():
-    from sklearn.naive_bayes import MultinomialNB
-
-    counts = BagOfWords(**BAG["feature_options"]).fit(corpus())(corpus(12, 5))
-    return MultinomialNB().fit(counts, ["x", "y", "z"] * 4)
-
-
 MAKERS = {
-    "counts": lambda: DocumentClasses(classifier=classes_of_counts(), **BAG),
-    "classes": lambda: DocumentClasses(classifier=classes()),
+    "counts": lambda: pyro_critic(**BAG),
+    "classes": lambda: Sections(posterior="sklearn", model="sklearn.naive_bayes:MultinomialNB"),
     "pyro": pyro_critic,
 }
-CLASSES = {"counts": DocumentClasses, "classes": DocumentClasses, "pyro": PyroCritic}
+CLASSES = {"counts": PyroCritic, "classes": Sections, "pyro": PyroCritic}
+TEXTS = {"counts": corpus, "classes": sectioned, "pyro": corpus}
 
 
 def load(kind, folder):
@@ -84,8 +73,8 @@ def saved(tmp_path_factory):
     """One saved critic of each kind, by name of the kind."""
     folder = tmp_path_factory.mktemp("saved")
     for kind, make in MAKERS.items():
-        make().fit(corpus()).save(folder / kind)
-        load(kind, folder / kind).score(corpus(4, 1))
+        make().fit(TEXTS[kind]()).save(folder / kind)
+        load(kind, folder / kind).score(TEXTS[kind](4, 1))
     return folder
 
 
@@ -119,15 +108,18 @@ def part(state, name):
     return state[name]["@part"]
 
 
+def estimator(state):
+    return part(part(state, "posterior_"), "estimator_")["content_"]
+
+
 CASES = [
     ("counts", {"json_change": lambda s: part(s, "features_")["words_"].append("cat")}, "words_"),
     ("counts", {"json_change": lambda s: part(s, "features_").update(words_=[])}, "words_"),
     ("counts", {"json_change": lambda s: part(s, "features_").update(words_=[1])}, "words_"),
     ("counts", {"json_change": lambda s: s.update(features_={"words_": ["a"]})}, "features_"),
-    ("classes", {"json_change": lambda s: s.update(estimator_=3)}, "estimator_"),
-    ("classes", {"json_change": lambda s: part(s, "estimator_")["content_"].update({"class": "os:x"})}, "os:x"),
-    ("classes", {"json_change": lambda s: part(s, "estimator_")["content_"].pop("params")}, "params"),
-    ("classes", {"json_change": lambda s: s.update(classes_=["x"])}, "start_"),
+    ("classes", {"json_change": lambda s: part(s, "posterior_").update(estimator_=3)}, "estimator_"),
+    ("classes", {"json_change": lambda s: estimator(s).update({"class": "os:x"})}, "os:x"),
+    ("classes", {"json_change": lambda s: estimator(s).pop("params")}, "params"),
     ("pyro", {"parameters_.bytes_": lambda v: within(v, with_nan)}, "bytes_"),
     ("pyro", {"parameters_.bytes_": lambda v: within(v, lambda a: a + np.inf)}, "parameters_"),
     ("pyro", {"parameters_.bytes_": lambda v: v[1:]}, "bytes_"),
@@ -150,12 +142,12 @@ def test_states_that_no_fit_leaves_are_refused_with_the_attribute(saved, tmp_pat
 
 def test_an_estimator_that_fails_is_a_damaged_folder(saved, tmp_path):
     def no_number(state):
-        steps = part(state, "estimator_")["content_"]["params"]["steps"]["list"]
+        steps = estimator(state)["params"]["steps"]["list"]
         steps[0]["list"][1]["state"]["vocabulary_"]["dict"][0][1] = None
 
     critic = load("classes", forged(saved / "classes", tmp_path / "forged", no_number))
     with pytest.raises(StoreError, match=r"saved Pipeline cannot be used \(TypeError") as caught:
-        critic.score(corpus(4, 1))
+        critic.score(sectioned(4, 1))
     assert "damaged" in caught.value.hint
 
 
@@ -165,7 +157,7 @@ def outcome(source, folder, change, seed):
     what = change(folder, random.Random(seed))
     try:
         critic = load(source.name, folder)
-        critic.score(corpus(4, 1))
+        critic.score(TEXTS[source.name](4, 1))
         notes_of(critic)
     except MomusError:
         return "refused"

@@ -1,1 +1,0 @@
-"""Markov chains over the classes or states of other models: posteriors and critics."""
