@@ -169,8 +169,8 @@ def _tables(value: Mapping[str, Any], depth: int = DEEPEST) -> Iterator[tuple[li
         yield [{"id": key, "prompt_id": key, "text": answer} for key, answer in value.items()], True
     elif (columns := _columns(value)) is not None:
         # of prompts and responses, each record holds a prompt and a response
-        singular = [{name.removesuffix("s"): item for name, item in row.items()} for row in columns]
-        yield (columns if recognised(columns[:SAMPLE]) is not None else singular), False
+        singular: list[object] = [{n.removesuffix("s"): item for n, item in row.items()} for row in columns]
+        yield ([*columns] if recognised(columns[:SAMPLE]) is not None else singular), False
     elif _is_uniform(value):
         yield [{"id": key, **inner} for key, inner in value.items()], True
     elif len(value) >= FEWEST and all(isinstance(v, str) for v in value.values()):
