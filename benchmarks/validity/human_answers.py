@@ -25,7 +25,7 @@ from typing import Any
 
 from yardsticks import data, yardsticks
 
-from momus_people.agreement import Agreement, Level, agreement
+from momus.inference.agreement import Agreement, Level, agreement
 from momus_people.answers import RaterAnswers, read_answers
 from momus_people.design import StudyDesign, Trial
 from momus_people.excerpts import Excerpt

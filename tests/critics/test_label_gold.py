@@ -107,5 +107,5 @@ def test_a_document_stands_for_as_many_as_are_labelled(texts):
 
 
 def test_true_labels_need_labels():
-    with pytest.raises(UsageError, match="true labels are of 'tone', which is no label"):
+    with pytest.raises(UsageError, match=r"labels of 'tone\.gold' belong to no label"):
         labels_of({"tone.gold": "gold.jsonl"})

@@ -66,6 +66,10 @@ def drawn(kind, n, seed=0, name="text"):
     return text([DRAWS[kind](rng) for _ in range(n)], name)
 
 
+def fitted_on(values):
+    return label_class("tone")().fit(text(values))
+
+
 def fitted(kind, n=400):
     return label_class("tone")().fit(drawn(kind, n))
 
@@ -147,6 +151,13 @@ def test_soft_labels_count_as_expected_labels():
     assert measured(critic, soft)["warm_share"] == pytest.approx(0.75)
     expected = -0.75 * np.log(30.5 / 41.5) - 0.25 * np.log(10.5 / 41.5)
     assert critic.score(soft).latent_nll == pytest.approx(expected)
+
+
+def test_sure_labels_stand_among_unsure_ones():
+    soft = fitted_on([json.dumps({"yes": 0.75, "no": 0.25}), "yes", "no", "true"] * 10)
+    assert (soft.kind_, measured(soft, text(["yes", '{"yes": 0.5, "no": 0.5}'] * 10))["yes_share"]) == ("yes-no", 0.75)
+    assert fitted_on([json.dumps({"warm": 0.75, "cold": 0.25}), "warm", "no"] * 10).kind_ == "category"
+    assert fitted_on([json.dumps({"warm": 0.75, "cold": 0.75}), json.dumps({"warm": 1})] * 10).kind_ == "set"
 
 
 def test_soft_steps_count_as_expected_transitions():

@@ -12,7 +12,7 @@ from momus.cli.critics import default_adapters
 from momus.critic.registry import critic_class
 from momus.plugins import COMMANDS, CRITICS, LISTING, registered
 
-PACKAGES = "momus_critics", "momus_people", "momus_preparing", "momus_training"
+PACKAGES = "momus_critics", "momus_adapters", "momus_people", "momus_preparing", "momus_training"
 
 
 def listing(package: str) -> dict[str, dict[str, dict[str, object]]]:

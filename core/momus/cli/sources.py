@@ -125,15 +125,19 @@ def given_labels(fields: Sequence[str], files: Sequence[str], gold: Sequence[str
 
     >>> given_labels(["topic:set"], ["tone=tone.jsonl"])
     {'topic:set': None, 'tone': 'tone.jsonl'}
+    >>> given_labels([], ["tone=tone.jsonl", "tone=other.jsonl"])
+    {'tone': 'tone.jsonl', 'tone.second': 'other.jsonl'}
     """
-    from momus.engine.request import labels_of
-    from momus.reading.labels import GOLD, name_and_path
+    from momus.reading.labels import GOLD, SECOND, label_file, name_and_path
 
     pairs: list[tuple[str, str | None]] = [(name, None) for name in fields]
     for item in files:
         name, separator, path = item.partition("=")
         whole = not separator or os.path.lexists(item)
-        pairs += [(entry.name, item) for entry in labels_of(item)] if whole else [(name, path)]
+        of_file = [(field, item) for field in label_file(item).fields] if whole else [(name, path)]
+        # the labels of a second labeller, where the name is there already
+        known = {name.partition(":")[0] for name, path in pairs if path is not None}
+        pairs += [(name + SECOND if name in known else name, path) for name, path in of_file]
     pairs += [(name + GOLD, path) for name, path in map(name_and_path, gold)]
     labels = dict(pairs)
     if len(labels) < len(pairs):

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 from momus.against.versions import adjusted_by_text
 from momus.arguments import arg
+from momus.checks.labellers import labelling
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import DeviceMixin, with_needs
 from momus.engine.chosen import Chosen, check_asked, chosen_critics
@@ -115,6 +116,9 @@ def compare(request: Request, page: Page | None = None) -> Results:
         run.results.signature = signature_of(
             run.results, texts, run.selection.critics, run.settings, request.command, run.started
         )
+        run.results.signature["labels"] = [
+            labelling(e.name, e.path, kind=e.kind, gold=e.gold, second=e.second) for e in request.labels if e.path
+        ]
         if run.folder is not None:
             published(run, run.folder, page)
         run.results.signature["seconds"] = _seconds(run)  # again: of a run without a folder too

@@ -25,7 +25,7 @@ from momus.ownership import check_place
 from momus.parameters import exclude, need
 from momus.progress import Reporter
 from momus.reading import ReadingOptions, TextSource, as_corpus
-from momus.reading.labels import GOLD, label_file
+from momus.reading.labels import GOLD, SECOND, label_file
 from momus.runs.text_checks import check_named
 from momus.text.counting import counted
 from momus.verdicts.band import check_register
@@ -55,6 +55,8 @@ class Label:
         The file of the labels; empty: the records hold them.
     gold
         The file of true labels of some documents; empty: there is none.
+    second
+        The file of a second labeller; empty: there is none.
 
     >>> Label("tone").critic
     'label-tone'
@@ -64,11 +66,17 @@ class Label:
     kind: str = ""
     path: str = ""
     gold: str = ""
+    second: str = ""
 
     @property
     def critic(self) -> str:
         """Name of its critic."""
         return f"{PREFIX}{self.name}"
+
+    @property
+    def labeller(self) -> str:
+        """Who labelled, as the file says."""
+        return label_file(self.path).labeller if self.path else ""
 
 
 def labels_of(labels: Labels) -> tuple[Label, ...]:
@@ -81,16 +89,20 @@ def labels_of(labels: Labels) -> tuple[Label, ...]:
     ReadingError
         A file cannot be read.
 
-    >>> labels_of(["tone", "score:number"])
-    (Label(name='tone', kind='', path='', gold=''), Label(name='score', kind='number', path='', gold=''))
-    >>> labels_of({"tone": "judge.jsonl", "topic": None, "tone.gold": "people.jsonl"})[0]
-    Label(name='tone', kind='', path='judge.jsonl', gold='people.jsonl')
+    >>> labels_of(["score:number"])
+    (Label(name='score', kind='number', path='', gold='', second=''),)
+    >>> labels_of({"tone": "judge.jsonl", "tone.second": "other.jsonl", "tone.gold": "people.jsonl"})
+    (Label(name='tone', kind='', path='judge.jsonl', gold='people.jsonl', second='other.jsonl'),)
     """
     entries = tuple(_labels(labels))
-    gold = {label.name.removesuffix(GOLD): label.path for label in entries if label.path and label.name.endswith(GOLD)}
-    entries = tuple(replace(e, gold=gold.pop(e.name, "")) for e in entries if not (e.path and e.name.endswith(GOLD)))
-    if gold:
-        raise UsageError(f"true labels are of {next(iter(gold))!r:.60}, which is no label", hint="name the label, too")
+    beside = {e.name: e.path for e in entries if e.path and e.name.endswith((GOLD, SECOND))}
+    entries = tuple(e for e in entries if e.name not in beside)
+    entries = tuple(
+        replace(e, gold=beside.pop(e.name + GOLD, ""), second=beside.pop(e.name + SECOND, "")) for e in entries
+    )
+    if beside:
+        of = next(iter(beside))
+        raise UsageError(f"labels of {of!r:.60} belong to no label", hint="name the label, too")
     names = [label.name for label in entries]
     for name in names:
         if not name or names.count(name) > 1:
@@ -120,8 +132,10 @@ def _labels(labels: Labels) -> Iterator[Label]:
 def reading_labels(reading: ReadingOptions, labels: Sequence[Label]) -> ReadingOptions:
     """How to read texts with the labels that files hold; parts that were scored with others are scored again."""
     held = [label for label in labels if label.path]
-    for label in held:
-        label_file(label.path).field(label.name)  # what is wrong with a file is told before texts are read
+    for label in held:  # what is wrong with a file is told before texts are read
+        label_file(label.path).field(label.name)
+        if label.second:
+            label_file(label.second).field(label.name + SECOND)
     pairs = [(label.name, label.path) for label in held]
     # after the labels that they correct
     pairs += [(label.name + GOLD, label.gold) for label in labels if label.gold]
@@ -135,7 +149,7 @@ def with_labels(selection: Chosen, labels: Sequence[Label], config: Mapping[str,
     present = {critic.name for critic in selection.critics}
     wanted = [label for label in labels if label.critic not in present]
     typed: dict[str, dict[str, Any]] = {
-        label.critic: {"kind": label.kind, "gold": bool(label.gold)} for label in labels if label.kind or label.gold
+        label.critic: {"kind": label.kind, "gold": bool(label.gold), "labeller": label.labeller} for label in labels
     }
     tables = {label.critic: {**config.get(label.critic, {}), **typed.get(label.critic, {})} for label in wanted}
     critics = [*make_critics([label.critic for label in wanted], tables), *selection.critics]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from momus.arguments import arg
 from momus.errors import UsageError
@@ -17,12 +18,16 @@ from momus.reading.paths import ID_FIELDS, as_string
 from momus.reading.records import Defect, id_of
 from momus.reading.streams import TABULAR, file_format, records_in
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
+from momus.text.counting import counted, joined
 
 CORPUS = "corpus"
 """Field of a record of labels that names the text, where documents of several texts have one id."""
 GOLD = ".gold"
 """End of the name of true labels of some documents: those of ``tone`` are ``tone.gold``."""
+SECOND = ".second"
+"""End of the name of a second labeller's labels: those of ``tone`` are ``tone.second``."""
+ABOUT = ("labeller", "unanswered", "asked")
+"""Fields of a record that are no labels: who labelled it, what was said in place of a label, and what was asked."""
 FORM = 'write records such as {"id": "a1", "tone": "warm"}'
 
 
@@ -35,25 +40,29 @@ class LabelFile:
     path
         The file.
     fields
-        Names of its fields but those of ids and texts, in the order in which they occur.
+        Names of its fields but those of ids, texts and `ABOUT`, in the order in which they occur.
     rows
         By the name of a text (empty: any) and the id of a document: the fields that are not null, as strings.
+    labeller
+        Who labelled, as the records say; empty where they do not.
     """
 
     path: str
     fields: tuple[str, ...]
     rows: Mapping[tuple[str, str], Mapping[str, str]]
+    labeller: str = ""
 
     def field(self, name: str) -> str:
-        """The field that holds the labels of this name: the one called so, or the only one.
+        """The field with the labels of this name: the one called so, as the label that they belong to, or the only one.
 
         Raises
         ------
         UsageError
             There are several, none of which is called so.
         """
-        if name in self.fields:
-            return name
+        for known in (name, name.removesuffix(GOLD).removesuffix(SECOND)):
+            if known in self.fields:
+                return known
         if len(self.fields) == 1:
             return self.fields[0]
         others = ", ".join(self.fields[:20]) or "none"
@@ -86,6 +95,7 @@ def label_file(path: str | os.PathLike[str]) -> LabelFile:
 def _read(path: str, changed: int, size: int) -> LabelFile:
     rows: dict[tuple[str, str], dict[str, str]] = {}
     fields: dict[str, None] = {}
+    labellers: dict[str, None] = {}
     for where, id, record in identified(path, FORM):
         if id is None:
             raise where.error("the record has no id of a document", FORM, where.position)
@@ -94,9 +104,10 @@ def _read(path: str, changed: int, size: int) -> LabelFile:
         if key in rows:
             raise where.error(f"a second record has the id {id!r:.80}", "give each document one record", where.position)
         others = {str(k): as_string(v) for k, v in record.items() if k not in (*ID_FIELDS, CORPUS) and v is not None}
-        rows[key] = others
-        fields |= dict.fromkeys(others)
-    return LabelFile(path, tuple(fields), rows)
+        labellers |= dict.fromkeys(filter(None, [others.get(ABOUT[0])]))
+        rows[key] = {k: v for k, v in others.items() if k not in ABOUT}
+        fields |= dict.fromkeys(rows[key])
+    return LabelFile(path, tuple(fields), rows, joined(list(labellers)))
 
 
 def identified(path: str, form: str) -> Iterator[tuple[Location, str | None, Mapping[str, object]]]:
@@ -130,6 +141,21 @@ def identified(path: str, form: str) -> Iterator[tuple[Location, str | None, Map
         raise location.error("the file holds no record", form)
 
 
+def parsed(text: str) -> Any:
+    """The value that a field holds: a list, a mapping, a number, true or false; else the string itself.
+
+    >>> parsed('["warm","cold"]'), parsed("0.5"), parsed("true"), parsed("warm"), parsed('"warm"')
+    (['warm', 'cold'], 0.5, True, 'warm', '"warm"')
+    """
+    if text[:1] not in "[{-0123456789tfNI" or not text:
+        return text
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return text if isinstance(value, str) else value
+
+
 def name_and_path(item: str) -> tuple[str, str]:
     """Take ``NAME=PATH`` apart.
 
@@ -157,7 +183,7 @@ def labelled(corpus: Corpus, labels: Iterable[str], text: str = "") -> Corpus:
     """
     for item in labels:
         name, path = name_and_path(item)
-        values = label_file(path).of(text or corpus.name, corpus.ids, name.removesuffix(GOLD))
+        values = label_file(path).of(text or corpus.name, corpus.ids, name)
         if name.endswith(GOLD):  # each true label with the number of labelled documents that it stands for
             labels_of = [value is not None for value in corpus.field(name.removesuffix(GOLD))]
             known = [truth is not None and has for truth, has in zip(values, labels_of, strict=True)]
@@ -184,7 +210,7 @@ def check_labelled(corpora: Sequence[Corpus], labels: Iterable[str]) -> list[str
         keys = {key for corpus in corpora for id in corpus.ids for key in ((corpus.name, id), ("", id))}
         used = keys & file.rows.keys()
         for corpus in corpora:
-            if not any(value is not None for value in file.of(corpus.name, corpus.ids, name.removesuffix(GOLD))):
+            if not any(value is not None for value in file.of(corpus.name, corpus.ids, name)):
                 _refuse(corpus, file, name, len(used))
         if unused := len(file.rows) - len(used):
             of_file = f"{counted(len(file.rows), 'label')} in {path}"

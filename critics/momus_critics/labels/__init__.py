@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, Self, cast
 
@@ -17,6 +18,7 @@ from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
 from momus.reading import TextSource
+from momus.reading.labels import parsed
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.languages import ANY
@@ -24,7 +26,7 @@ from momus_critics.labels.flat import Categories, Sets, YesNo
 from momus_critics.labels.process import CONTRADICTED, by_gold, reporting_of
 from momus_critics.labels.scales import Numbers, Shares
 from momus_critics.labels.steps import Steps
-from momus_critics.labels.values import KINDS, kind_of, parsed, shown, unfit
+from momus_critics.labels.values import KINDS, kind_of, shown, unfit
 
 Process = Categories | Sets | Numbers | Shares | Steps
 PROCESSES: Mapping[str, type[Process]] = dict(
@@ -72,6 +74,8 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
     gold
         Whether the field ``NAME.gold`` holds true labels of some documents, by which the others are corrected
         (`momus.inference.prediction_powered`); Latent NLL stays that of the labels as they are.
+    labeller
+        Who labelled, for sentences; empty: not known.
 
     Attributes
     ----------
@@ -93,6 +97,7 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
 
     kind: Literal["", "category", "yes-no", "set", "number", "share", "sequence"] = ""
     gold: bool = False
+    labeller: str = ""
 
     def new_process(self) -> Process:
         """The process of the labels' type, not yet fitted."""
@@ -169,7 +174,11 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
     def statistics(self) -> Sequence[Statistic]:
         """Those of the process: shares of labels, means, transitions; with gold, how many labels it contradicts."""
         contradicted = (CONTRADICTED,) if self.gold and self.kind_ not in ("number", "share") else ()
-        return (*self.process_.statistics(), *contradicted)
+        statistics = (*self.process_.statistics(), *contradicted)
+        if not self.labeller or self.gold:
+            return statistics
+        by = f" by {shown(self.labeller)}"
+        return tuple(replace(s, clause=s.clause + by) if " labelled " in s.clause else s for s in statistics)
 
     def summarize(self, latents: Any) -> Any:
         """That of the process."""

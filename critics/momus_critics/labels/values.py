@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from momus.errors import FittingError
+from momus.reading.labels import parsed
 from momus.text.counting import clipped, counted
 from momus.visible import visible
 
@@ -35,21 +36,6 @@ Weights = dict[str, float]
 
 class UnfitError(Exception):
     """A label cannot be read; the text says why, in the words of a reason for which documents are unscored."""
-
-
-def parsed(text: str) -> Any:
-    """The value that a field holds: a list, a mapping, a number, true or false; else the string itself.
-
-    >>> parsed('["warm","cold"]'), parsed("0.5"), parsed("true"), parsed("warm"), parsed('"warm"')
-    (['warm', 'cold'], 0.5, True, 'warm', '"warm"')
-    """
-    if text[:1] not in "[{-0123456789tfNI" or not text:
-        return text
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return text if isinstance(value, str) else value
 
 
 def shown(label: str, most: int = 40) -> str:
@@ -198,7 +184,7 @@ def kind_of(values: Sequence[Any], ids: Sequence[str], field: str) -> tuple[str,
     Parameters
     ----------
     values
-        What `parsed` returned for each document.
+        What `momus.reading.labels.parsed` returned for each document.
     ids, field
         Their ids and the name of the field, for messages.
 
@@ -213,10 +199,12 @@ def kind_of(values: Sequence[Any], ids: Sequence[str], field: str) -> tuple[str,
     ('share', 'number')
     """
     forms = list(map(_form, values))
-    # zeros and ones are numbers among other numbers, and yes and no are words among others
-    wider = "a number" if "a number" in forms else "a text" if "a text" in forms else "yes or no"
+    # zeros and ones are numbers among other numbers, yes and no are words among others, and words are sure among
+    # probabilities
+    wider = next((form for form in ("probabilities", "a number", "a text") if form in forms), "yes or no")
     for i, value in enumerate(values):
-        if forms[i] == "yes or no" and (wider == "a text" or type(value) is int):
+        sure = wider == "probabilities" and forms[i] == "a text"
+        if sure or (forms[i] == "yes or no" and (wider != "a number" or type(value) is int)):
             forms[i] = wider
     usual, n = Counter(forms).most_common(1)[0]
     if n < len(values):
@@ -240,11 +228,11 @@ def _kind_of_form(form: str, values: Sequence[Any]) -> tuple[str, str]:
         return "set", "lists in which no label recurs"
     if form == "probabilities":
         try:
-            for value in values:
-                category(value)
+            names = {name.lower() for value in values for name in category(value)}
         except UnfitError:
             return "set", "probabilities that do not sum to 1"
-        return "category", "probabilities that sum to 1"
+        kind = "yes-no" if names <= WORDS.keys() else "category"
+        return kind, "probabilities that sum to 1"
     if form == "a number":
         finite = [v for v in values if isinstance(v, int) or math.isfinite(v)]
         inside = all(0 <= v <= 1 for v in finite)

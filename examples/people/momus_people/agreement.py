@@ -1,86 +1,17 @@
-"""Agreement: Krippendorff's α, that of each rater with the others, and answers that were copied."""
+"""Agreement of each rater with the others, and answers that were copied."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from momus.numeric.types import Floats
-
-Level = Literal["nominal", "ordinal", "interval"]
-RESAMPLES = 1000
 SHARED, COINCIDENCE = 20, 1e-9
 """Fewest shared items of two raters who may have copied, and largest probability of their agreement by chance."""
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Krippendorff's α.
-
-    Attributes
-    ----------
-    level
-        Level of measurement.
-    units, values
-        Units with two values or more, and their values.
-    low, high
-        95 % percentile bootstrap interval over units.
-    """
-
-    alpha: float
-    low: float
-    high: float
-    level: Level
-    units: int
-    values: int
-
-
-def agreement(unit: ArrayLike, value: ArrayLike, level: Level, seed: int = 0) -> Agreement | None:
-    """Krippendorff's α of values (n,) of units (n,); None where no unit has two values, or all values are equal.
-
-    Parameters
-    ----------
-    unit, value
-        Numbers from 0; categories are in order.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        The package ``krippendorff`` is not installed; the command line says how to install it.
-
-    References
-    ----------
-    Krippendorff, K. (2011). *Computing Krippendorff's Alpha-Reliability*.
-
-    >>> agreement(np.array([0, 0, 1, 1, 2, 2, 3, 3]), np.array([0, 0, 1, 1, 0, 1, 0, 0]), "nominal").alpha
-    0.5333333333333333
-    """
-    import krippendorff
-
-    unit, value = np.asarray(unit, dtype=np.int64), np.asarray(value, dtype=np.int64)
-    counts = np.zeros((int(unit.max(initial=0)) + 1, int(value.max(initial=0)) + 1))
-    np.add.at(counts, (unit, value), 1)
-    counts = counts[counts.sum(axis=1) >= 2]
-    counts = counts[:, counts.any(axis=0)]  # categories that occur
-    if counts.shape[1] < 2:
-        return None
-    n = len(counts)
-    draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), RESAMPLES)
-
-    def alpha(sample: Floats) -> float:
-        return float(krippendorff.alpha(value_counts=sample, level_of_measurement=level))
-
-    with np.errstate(invalid="ignore"):  # α of a draw in which all values are equal is NaN
-        drawn = np.array([alpha(np.repeat(counts, times, axis=0)) for times in draws])
-    low, high = np.nanquantile(drawn, (0.025, 0.975)) if np.isfinite(drawn).any() else (np.nan, np.nan)
-    return Agreement(alpha(counts), float(low), float(high), level, n, int(counts.sum()))
 
 
 def with_others(

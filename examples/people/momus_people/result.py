@@ -10,8 +10,9 @@ from typing import Any, Literal
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.files import plain
+from momus.inference.agreement import Agreement, Level, agreement
 from momus.limits import MOST_SEED
-from momus_people.agreement import Agreement, Level, agreement, same_answers, with_others
+from momus_people.agreement import same_answers, with_others
 from momus_people.answers import RaterAnswers, scores_of
 from momus_people.axis import AxisRow, axis_rows
 from momus_people.estimate import Share, mean_score, preference

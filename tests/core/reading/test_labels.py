@@ -2,16 +2,19 @@
 
 import json
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import momus
 from momus import Corpus, ReadingOptions
+from momus.checks.labellers import labelling
 from momus.engine.request import labels_of, reading_labels
 from momus.errors import ReadingError, UsageError
 from momus.reading import as_corpus
 from momus.reading.labels import check_labelled, label_file, labelled
+from momus.report.words.trust import trust_items
 
 ROWS = [{"id": "a", "tone": "warm", "moves": ["ask", "ask"]}, {"id": "b", "tone": "curt", "moves": ["ask"]}]
 TEXT = Corpus.from_texts(["one word", "two words", "three"], ids=["a", "b", "c"], name="real")
@@ -249,3 +252,56 @@ def test_agents_that_call_no_tool_differ_in_steps():
     leading = next(v for v in found.verdicts if v.critic == "label-steps" and v.leads)
     assert leading.p_adjusted < 0.05
     assert {v.real_value > v.generated_value for v in found.verdicts if v.statistic == "result_documents"} == {True}
+
+
+def two_texts(n):
+    texts = {
+        name: Corpus.from_texts([f"Text {i} of {name}." for i in range(n)], ids=[str(i) for i in range(n)], name=name)
+        for name in ("real", "bot")
+    }
+    return texts["real"], {"bot": texts["bot"]}, [(name, str(i)) for i in range(n) for name in texts]
+
+
+def test_two_labellers_agree_as_far_as_their_files_say(tmp_path):
+    rng = np.random.default_rng(0)
+    real, bot, keys = two_texts(100)
+    warm = {key: bool(rng.random() < 0.5) for key in keys}
+    other = {key: value == (rng.random() < 0.9) for key, value in warm.items()}
+    judge = [{"id": i, "corpus": c, "tone": "yes" if w else "no", "labeller": "judge"} for (c, i), w in warm.items()]
+    people = [{"id": i, "corpus": c, "tone": w, "labeller": "ann"} for (c, i), w in other.items()]
+    first, second = written(tmp_path, judge, "judge.jsonl"), written(tmp_path, people[:150], "people.jsonl")
+    run = momus.compare(real, bot, labels={"tone": first, "tone.second": second}, **FAST)
+    assert [r.name for r in run.results] == ["label-tone", "length"]
+    (about,) = run.signature["labels"]
+    same = np.mean([warm[key] == other[key] for key in keys[:150]])
+    assert (about["labeller"], about["second"], about["agreement"]["units"]) == ("judge", "ann", 150)
+    assert about["agreement"]["alpha"] == pytest.approx(2 * same - 1, abs=0.02)  # both say yes of half of the texts
+    (item,) = [item for item in trust_items(run) if item.label == "label tone"]
+    assert item.text.startswith("as labelled by judge; α 0.")
+    assert item.text.endswith(" with ann, 150 documents")
+    # a column, and labels of documents of any text
+    both = [{"id": str(i), "tone": 3.5 + i, "tone.second": 3.5 + i + i % 2} for i in range(100)]
+    path = written(tmp_path, both, "both.jsonl")
+    about = labelling("tone", path, second=path)
+    assert (about["second"], about["agreement"]["level"]) == ("tone.second", "interval")
+    assert labelling("tone", path, second=path, kind="category")["agreement"]["alpha"] < 0.6
+
+
+def test_labellers_that_agree_little_are_doubted(tmp_path):
+    rng = np.random.default_rng(1)
+    real, bot, keys = two_texts(60)
+    seconds = [{"a": rng.random(), "b": 0.5} for _ in keys]
+    rows = [
+        {"id": id, "corpus": name, "tone": "a" if rng.random() < 0.5 else "b", "tone.second": second}
+        for (name, id), second in zip(keys, seconds, strict=True)
+    ]
+    run = momus.compare(real, bot, labels=written(tmp_path, rows, "x.jsonl"), **FAST)
+    (item,) = [item for item in trust_items(run) if item.label == "label tone"]
+    assert not item.ok
+
+
+def test_true_labels_may_be_a_column_beside_the_labels(tmp_path):
+    rows = [{"id": "a", "tone": "warm", "tone.gold": "curt"}, {"id": "b", "tone": "warm"}]
+    path = written(tmp_path, rows)
+    held = labelled(TEXT, [f"tone={path}", f"tone.gold={path}"]).field("tone.gold")
+    assert [json.loads(value)["label"] if value else None for value in held] == ["curt", None, None]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from momus_people.agreement import Agreement
+from momus.inference.agreement import Agreement
 from momus_people.axis import AxisRow
 from momus_people.result import ContrastRow, CorpusRow, RaterRow, StudyResult
 from momus_people.view import (

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from momus.report.words.broken import broken_words
 from momus.runs.findings import broken_of
 from momus.runs.result import Results
-from momus.text.counting import counted, percentage, text_of
+from momus.text.counting import clipped, counted, percentage, text_of
 
 WHOLE = 0.995
 """A share that is shown as 100 %."""
 DOUBTFUL_SHARE = 0.1
 """Unscored documents are doubtful from this share of a corpus under some critic."""
+AGREE = 2 / 3
+"""Least α of two labellers from which conclusions can be drawn at all (Krippendorff 2004, p. 241)."""
 NAMES: Mapping[str, str] = {
     "repeated": "repeated texts",
     "fitted": "real texts also fitted on",
@@ -56,6 +58,7 @@ def trust_items(comparison: Results) -> list[TrustItem]:
         *_languages(signature["languages"], reference),
         *_read_as(corpora),
         *_logs(corpora),
+        *_labels(signature.get("labels", ())),
         _unscored(comparison, corpora),
     ]
 
@@ -155,6 +158,20 @@ def _logs(corpora: list[dict[str, Any]]) -> Iterator[TrustItem]:
         texts.append(f"{corpus['name']}: {', '.join(filter(None, names))}")
     if texts:
         yield TrustItem("logs", "; ".join(texts), whole)
+
+
+def _labels(labels: Sequence[Mapping[str, Any]]) -> Iterator[TrustItem]:
+    """Who labelled, and the agreement with a second labeller."""
+    for label in labels:
+        alpha, by = label.get("agreement"), label["labeller"] and f"as labelled by {clipped(label['labeller'], 60)}"
+        whole, agreed = "corrected by true labels" if label["gold"] else by, ""
+        if alpha is not None:
+            value = f"{alpha['alpha']:.2f} ({alpha['low']:.2f} to {alpha['high']:.2f})"
+            agreed = f"α {value} with {label['second']}, {counted(alpha['units'], 'document')}"
+        elif "second" in label:
+            agreed = f"no α with {label['second']}"
+        if text := "; ".join(filter(None, [whole, agreed])):
+            yield TrustItem(f"label {label['name']}", text, alpha is None or alpha["alpha"] >= AGREE)
 
 
 def _languages(languages: list[dict[str, Any]], reference: str) -> Iterator[TrustItem]:
