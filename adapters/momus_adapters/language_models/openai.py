@@ -36,11 +36,11 @@ RETRIED = {408, 409, 425, 429, 500, 502, 503, 504}
 
 
 class Failed(Exception):
-    """A request failed for good; the message gives the reason, ``status`` the answer's if there was one."""
+    """A request failed for good; the message gives the reason."""
 
-    def __init__(self, message: str, status: int = 0) -> None:
-        super().__init__(message)
-        self.status = status
+
+class Refused(Failed):
+    """The server will not answer this request, however often it is sent."""
 
 
 class Answer(NamedTuple):
@@ -190,7 +190,7 @@ class OpenAIServer:
                         hint="check the address, the model's name, and the key in the environment",
                     )
                 elif status not in RETRIED:
-                    raise Failed(f"the server answered {status}", status)
+                    raise Refused(f"the server answered {status}")
                 else:
                     reason = f"the server answered {status}"
                     after = answer.headers.get("retry-after", "")

@@ -73,11 +73,6 @@ class Label:
         """Name of its critic."""
         return f"{PREFIX}{self.name}"
 
-    @property
-    def labeller(self) -> str:
-        """Who labelled, as the file says."""
-        return label_file(self.path).labeller if self.path else ""
-
 
 def labels_of(labels: Labels) -> tuple[Label, ...]:
     """Labels as `momus.compare` takes them.
@@ -149,7 +144,7 @@ def with_labels(selection: Chosen, labels: Sequence[Label], config: Mapping[str,
     present = {critic.name for critic in selection.critics}
     wanted = [label for label in labels if label.critic not in present]
     typed: dict[str, dict[str, Any]] = {
-        label.critic: {"kind": label.kind, "gold": bool(label.gold), "labeller": label.labeller} for label in labels
+        label.critic: {"kind": label.kind, "gold": bool(label.gold)} for label in labels if label.kind or label.gold
     }
     tables = {label.critic: {**config.get(label.critic, {}), **typed.get(label.critic, {})} for label in wanted}
     critics = [*make_critics([label.critic for label in wanted], tables), *selection.critics]

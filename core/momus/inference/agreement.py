@@ -13,8 +13,7 @@ from momus.numeric.types import Floats, Ints
 
 Level = Literal["nominal", "ordinal", "interval"]
 RESAMPLES = 1000
-CELLS = 1 << 22
-"""Numbers in a batch of resamples at most."""
+CELLS = 1 << 22  # numbers in a batch of resamples
 
 
 @dataclass(frozen=True)
@@ -46,14 +45,7 @@ def agreement(unit: ArrayLike, value: ArrayLike, level: Level, seed: int = 0) ->
     values. So α = 1 − (N − 1)/N · W/T, with T the sum of squares of all N values around their mean, and W the sum over
     units of m/(m − 1) times that of its m values around theirs.
 
-    Parameters
-    ----------
-    unit, value
-        Numbers; categories are in order.
-
-    References
-    ----------
-    Krippendorff, K. (2011). *Computing Krippendorff's Alpha-Reliability*.
+    Values are numbers; categories are in order. Krippendorff, K. (2011), *Computing Krippendorff's Alpha-Reliability*.
 
     >>> agreement(np.array([0, 0, 1, 1, 2, 2, 3, 3]), np.array([0, 0, 1, 1, 0, 1, 0, 0]), "nominal").alpha
     0.5333333333333333
@@ -65,13 +57,10 @@ def agreement(unit: ArrayLike, value: ArrayLike, level: Level, seed: int = 0) ->
     counts = counts[np.flatnonzero(counts.sum(axis=1) >= 2)]
     if np.count_nonzero(counts.sum(axis=0)) < 2:
         return None
-    n = counts.shape[0]
-    rng, batch = np.random.default_rng(seed), max(1, CELLS // max(counts.shape))
-    drawn: list[Floats] = []
-    for start in range(0, RESAMPLES, batch):
-        times = rng.multinomial(n, np.full(n, 1 / n), min(batch, RESAMPLES - start))
-        drawn.append(_alphas(times, counts, numbers, level))
-    alphas = np.concatenate(drawn)
+    n, rng, batch = counts.shape[0], np.random.default_rng(seed), max(1, CELLS // max(counts.shape))
+    sizes = (min(batch, RESAMPLES - start) for start in range(0, RESAMPLES, batch))
+    draws = (rng.multinomial(n, np.full(n, 1 / n), size) for size in sizes)
+    alphas = np.concatenate([_alphas(times, counts, numbers, level) for times in draws])
     low, high = np.nanquantile(alphas, (0.025, 0.975)) if np.isfinite(alphas).any() else (np.nan, np.nan)
     (alpha,) = _alphas(np.ones((1, n), dtype=np.int64), counts, numbers, level)
     return Agreement(float(alpha), float(low), float(high), level, n, int(counts.sum()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, Self, cast
 
@@ -74,8 +73,6 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
     gold
         Whether the field ``NAME.gold`` holds true labels of some documents, by which the others are corrected
         (`momus.inference.prediction_powered`); Latent NLL stays that of the labels as they are.
-    labeller
-        Who labelled, for sentences; empty: not known.
 
     Attributes
     ----------
@@ -97,7 +94,6 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
 
     kind: Literal["", "category", "yes-no", "set", "number", "share", "sequence"] = ""
     gold: bool = False
-    labeller: str = ""
 
     def new_process(self) -> Process:
         """The process of the labels' type, not yet fitted."""
@@ -174,11 +170,7 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
     def statistics(self) -> Sequence[Statistic]:
         """Those of the process: shares of labels, means, transitions; with gold, how many labels it contradicts."""
         contradicted = (CONTRADICTED,) if self.gold and self.kind_ not in ("number", "share") else ()
-        statistics = (*self.process_.statistics(), *contradicted)
-        if not self.labeller or self.gold:
-            return statistics
-        by = f" by {shown(self.labeller)}"
-        return tuple(replace(s, clause=s.clause + by) if " labelled " in s.clause else s for s in statistics)
+        return (*self.process_.statistics(), *contradicted)
 
     def summarize(self, latents: Any) -> Any:
         """That of the process."""
