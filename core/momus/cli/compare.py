@@ -13,6 +13,7 @@ from momus.cli.options import (
     Config,
     CriticNames,
     Device,
+    LabelFiles,
     Pairs,
     Quiet,
     Reading,
@@ -78,14 +79,7 @@ def compare(
             "names the type. Can be repeated.",
         ),
     ] = None,
-    labels: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--labels",
-            metavar="NAME=PATH",
-            help="Labels from a file whose records have the ids of documents; PATH alone takes all its fields.",
-        ),
-    ] = None,
+    labels: LabelFiles = None,
     gold: Annotated[
         list[str] | None,
         typer.Option(

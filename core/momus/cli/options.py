@@ -34,6 +34,15 @@ Config = Annotated[
     Path | None,
     typer.Option("--config", help="TOML file with one table of parameters per critic, e.g. \\[length] with bins = 12."),
 ]
+LabelFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--labels",
+        metavar="NAME=PATH",
+        help="Labels from a file whose records have the ids of documents, for the critic label-NAME; `momus compare` "
+        "takes all fields of a PATH alone.",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Random seed; the same seed gives the same results.")]
 Device = Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cuda, cuda:1 or mps.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead, and nothing else.")]
@@ -205,8 +214,8 @@ class Reading:
         ),
     ] = None
 
-    def options(self, names: Iterable[str] = ()) -> ReadingOptions:
-        """What they say to the reader; ``names`` are those of the texts."""
+    def options(self, names: Iterable[str] = (), labels: Iterable[str] | None = None) -> ReadingOptions:
+        """What they say to the reader; ``names`` are those of the texts, ``labels`` files of labels."""
         from momus.reading import ReadingOptions
 
         values, names, limits = vars(self), list(names), Limits.current()
@@ -214,7 +223,8 @@ class Reading:
             limits = replace(limits, document=parse_size(self.limits, arg("limits")))
         named = {name: chosen_fields(values[name], names) for name in ("field", "prompt", "where")}
         listed = {name: tuple(dict.fromkeys(comma_separated(values[name]) or ())) for name in ("keep", "normalise")}
-        return ReadingOptions(**values | named | listed | {"limits": limits, "include": tuple(self.include or ())})
+        more = {"limits": limits, "include": tuple(self.include or ()), "labels": tuple(labels or ())}
+        return ReadingOptions(**values | named | listed | more)
 
 
 @dataclass(frozen=True)

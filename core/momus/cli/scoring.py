@@ -12,6 +12,7 @@ import momus
 from momus.cli.options import (
     Config,
     Device,
+    LabelFiles,
     Quiet,
     Reading,
     Trust,
@@ -60,6 +61,7 @@ def fit(
     ],
     config: Config = None,
     device: Device = "auto",
+    labels: LabelFiles = None,
     reading: Annotated[Reading, Without("prompt")] = Reading(),
     jobs: Annotated[
         int | None,
@@ -97,7 +99,8 @@ def fit(
     exclude(jobs=jobs, sample=sample)
     models = make_critics([named(critic) for critic in critics], config_tables(config))
     folders = [out if len(models) == 1 else out / model.name for model in models]
-    options, reporter, corpus = with_needs(reading.options(), models), Silent() if quiet else default_reporter(), None
+    options = with_needs(reading.options(labels=labels), models)
+    reporter, corpus = Silent() if quiet else default_reporter(), None
     with ExitStack() as stack, reporting(reporter):
         for folder in folders:
             stack.enter_context(reserved(folder, overwrite=overwrite))
@@ -157,6 +160,7 @@ def score(
         typer.Option("--out", "-o", help="File for the rows: .parquet, .csv or .jsonl; or a folder, for any amount."),
     ] = None,
     device: Device = "auto",
+    labels: LabelFiles = None,
     reading: Annotated[Reading, Without("prompt")] = Reading(),
     classes: Annotated[
         str | None,
@@ -193,7 +197,7 @@ def score(
     from momus.reading import as_corpus
 
     _name_classes(comma_separated(classes) or ())
-    options = reading.options()
+    options = reading.options(labels=labels)
     check_place(out, paths)
     if out is not None and _is_folder(out):
         score_into_folder(paths, out, share, options, device, trust or (), quiet)

@@ -254,6 +254,25 @@ def test_agents_that_call_no_tool_differ_in_steps():
     assert {v.real_value > v.generated_value for v in found.verdicts if v.statistic == "result_documents"} == {True}
 
 
+def test_a_saved_critic_and_a_calibration_read_files_of_labels(tmp_path, momus, working_directory):
+    for name, part in (("fit", REAL[:40]), ("new", REAL[40:])):
+        written(tmp_path, [{"id": r["id"], "text": r["text"]} for r in part], f"{name}.jsonl")
+    rows = [{"id": r["id"], "corpus": "fit" if i < 40 else "new", "tone": r["tone"]} for i, r in enumerate(REAL)]
+    labels = f"tone={written(tmp_path, rows)}"
+    fit, new = tmp_path / "fit.jsonl", tmp_path / "new.jsonl"
+    code, told = momus("fit", "label-tone", "-f", fit, "--labels", labels, "-o", "critic")
+    assert code == 0, told
+    for more in ((), ("-o", "rows")):
+        code, told = momus("score", "critic", new, "--labels", labels, *more)
+        assert code == 0, told
+        assert "label-tone: Latent NLL 0.7" in told
+    bare = f"tone={written(tmp_path, [{'id': r['id'], 'tone': r['tone']} for r in REAL], 'bare.jsonl')}"
+    call = ("calibrate", "-f", fit, "-r", new, "-c", "label-tone", "--defects", "none", "--splits", "20", "-o", "rates")
+    code, told = momus(*call, "--labels", bare)
+    assert code == 0, told
+    assert "label-tone" in told
+
+
 def two_texts(n):
     texts = {
         name: Corpus.from_texts([f"Text {i} of {name}." for i in range(n)], ids=[str(i) for i in range(n)], name=name)
