@@ -1,6 +1,7 @@
 """Discoveries: halves, proposals, tests of what was planted, files of other tools, and the command."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -191,6 +192,13 @@ def test_proposals_of_other_tools_are_verified():
     assert "are labelled “offers help”" in discovery_words(found, result)
     with pytest.raises(UsageError, match="no proposal belongs to a document"):
         discover(OLD, NEW, {"judge.jsonl": {("other", "1"): {"warm"}}})
+
+
+def test_no_difference_is_told_as_minus_zero():
+    result = discover(OLD, NEW)
+    small = replace(result.verified[0], difference=0.2, low=-0.001, high=0.3, equal_length=-0.004)
+    assert "(+20 points, 0 to 30; p" in discovery_words(small, result)
+    assert "; of equal length, +0: it goes with length" in discovery_words(small, result)
 
 
 def test_the_command_tells_and_lists_the_half_that_proposed(tmp_path):

@@ -46,13 +46,13 @@ def _feature_words(feature: Feature) -> str:
 def discovery_words(discovery: Discovery, of: Discoveries) -> str:
     """The sentence of a discovery: both shares, the difference with its interval, and p over all proposals."""
     new, old = percent(discovery.generated, discovery.reference), percent(discovery.reference, discovery.generated)
-    low, high = (f"{100 * (x or 0.0):.0f}" for x in (discovery.low, discovery.high))
+    low, high = (round(100 * (x or 0.0)) for x in (discovery.low, discovery.high))
     sentence = (
         f"{new} of {visible(of.generated)} {predicate_words(discovery.features)}, {old} of {visible(of.reference)} "
-        f"({100 * discovery.difference:+.0f} points, {low} to {high}; p {p_value(discovery.p_adjusted)})"
+        f"({round(100 * discovery.difference):+} points, {low} to {high}; p {p_value(discovery.p_adjusted)})"
     )
     if discovery.by_length:
-        sentence += f"; of equal length, {100 * discovery.equal_length:+.0f}: it goes with length"
+        sentence += f"; of equal length, {round(100 * discovery.equal_length):+}: it goes with length"
     return sentence if discovery.source == "text" else f"{sentence} [{visible(discovery.source)}]"
 
 
