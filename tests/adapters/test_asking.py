@@ -203,6 +203,25 @@ def test_requests_say_what_the_user_adds(server, tmp_path):
     assert (body["max_completion_tokens"], body["temperature"]) == (900, 1)
 
 
+def test_keys_in_addresses_and_requests_are_written_nowhere(server, tmp_path, momus):
+    path, out = tmp_path / "new.jsonl", tmp_path / "o.jsonl"
+    path.write_text('{"id": "a", "text": "x"}')
+    url = server.url.replace("//", "//ann:pa55word@")
+    more = ("--body", json.dumps({"api_key": KEY, "seed": 3}))
+    code, told = momus("ask", "?", "-g", path, "--url", url, "-m", "m", "-o", out, *more)
+    assert code == 0, told
+    assert server.requests[0]["api_key"] == KEY
+    server.reply = lambda body: (404, {}, b"")
+    code, failed = momus("ask", "?", "-g", path, "--url", url, "-m", "m", "-o", tmp_path / "p.jsonl", *more)
+    assert code == 2
+    written = "".join(p.read_text() for p in tmp_path.iterdir() if p != path)
+    assert '"seed": 3' in written
+    for secret in (KEY, "pa55word"):
+        assert secret not in told + failed + written
+    for wrong in ("[1]", "{", '{"a": NaN}'):
+        assert momus("ask", "?", "-g", path, "--url", url, "-m", "m", "-o", out, "--body", wrong)[0] == 2
+
+
 def test_failures_that_pass_are_repeated_and_refusals_counted(server, tmp_path):
     seen = {}
     passing = [(429, {"Retry-After": "1"}, b""), (500, {}, b""), (200, {}, b"{broken"), (200, {}, b"[1]")]

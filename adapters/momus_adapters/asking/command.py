@@ -12,7 +12,7 @@ from momus.arguments import arg
 from momus.cli.options import Device, Quiet, Reading, Without, comma_separated, expanded
 from momus.cli.printing import echo
 from momus.cli.sources import named_paths
-from momus.errors import UsageError
+from momus.errors import StoreError, UsageError
 from momus.numeric.devices import resolve_device
 from momus.ownership import check_place
 from momus.parameters import exclude
@@ -86,7 +86,10 @@ def ask(
     asked = Question(question, tuple(comma_separated(answers) or ()), between)
     labeller: Labeller
     if url:
-        more = build(dict[str, object], parse_json(body, arg("body"), "write an object"), arg("body"), error=UsageError)
+        try:
+            more = build(dict[str, object], parse_json(body, arg("body"), ""), arg("body"))
+        except StoreError as error:
+            raise UsageError(error.message, hint='write an object of JSON, such as {"max_tokens": 400}') from None
         server = OpenAIServer(url, model, key=key, concurrency=concurrency)
         labeller = ServerLabeller(server, {**(PROBABILITIES if probabilities else {}), **more})
         settings = {"url": url, "body": labeller.body}

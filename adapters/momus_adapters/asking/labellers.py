@@ -23,7 +23,7 @@ SHOWN = 300  # characters of an utterance that are kept
 BODY: Mapping[str, Any] = {"temperature": 0, "max_tokens": 16}
 PROBABILITIES: Mapping[str, Any] = {"logprobs": True, "top_logprobs": 20}
 SURE = 0.5  # probability that the answers must have together, for their shares of it to count
-AT_ONCE = 64  # texts that a local model is asked about at once
+AT_ONCE = 16  # texts that a local model is asked about at once
 _PLACE = "\ue000"
 
 

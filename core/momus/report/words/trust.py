@@ -16,7 +16,7 @@ WHOLE = 0.995
 DOUBTFUL_SHARE = 0.1
 """Unscored documents are doubtful from this share of a corpus under some critic."""
 AGREE = 2 / 3
-"""Least α of two labellers from which conclusions can be drawn at all (Krippendorff 2004, p. 241)."""
+"""Least α of two labellers from which conclusions can be drawn at all (Krippendorff 2004)."""
 NAMES: Mapping[str, str] = {
     "repeated": "repeated texts",
     "fitted": "real texts also fitted on",
