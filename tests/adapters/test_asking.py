@@ -316,9 +316,16 @@ def test_answers_to_something_else_stay(server, tmp_path):
     asked(server.labeller(), out, [texts(2)])
     before = out.read_bytes()
     changed = Corpus.from_texts(["Text 0, let me know."], name="new")
-    for corpus, question in ((texts(2), Question("Is it polite?")), (changed, OFFER)):
-        with pytest.raises(StoreError, match="was asked of another text, in other words, or of another model"):
-            asked(server.labeller(), out, [corpus], question, resume=True)
+    with pytest.raises(StoreError, match=r"the text of .* is another now"):
+        asked(server.labeller(), out, [changed], resume=True)
+    for corpus in (texts(2), texts(2, "other")):
+        with pytest.raises(StoreError, match="holds no answers to this question by judge"):
+            asked(server.labeller(), out, [corpus], Question("Is it polite?"), resume=True)
+    other = tmp_path / "other.jsonl"
+    other.write_text('{"id": "a", "offer": "yes"}\n')
+    with pytest.raises(StoreError, match="holds no answers to this question"):
+        asked(server.labeller(), other, [texts(2)], resume=True)
+    asked(server.labeller(), tmp_path / "b.jsonl", [texts(2)])
     for line in (b'{"id": "a", "offer": "yes"}\n', b"mine\n", b"[" * 10**5 + b"\n"):
         (tmp_path / "b.jsonl").write_bytes(line + before)
         with pytest.raises(StoreError, match="line 1 is no answer"):

@@ -21,6 +21,7 @@ from momus.progress import Reporter
 from momus.reading.labels import ABOUT, CORPUS
 from momus.reading.paths import ID_FIELDS
 from momus.redact import redacted_value
+from momus.schema import parse_json
 from momus.text.corpus import Corpus
 from momus_adapters.asking.labellers import LocalLabeller, ServerLabeller
 from momus_adapters.asking.question import FORM, Question
@@ -47,6 +48,8 @@ class Asking:
         texts = {(c.name, d.id): d.text for c in corpora for d in c if d.text.strip()}
         asked = {key: self._digest(text) for key, text in texts.items()}
         self._beside = out.with_name(f"{out.name}.asked.json")
+        about = {"question": question.text, "choices": list(question.choices), "prompt": FORM}
+        self._about = redacted_value({**about, "label": name, LABELLER: labeller.name})
         check_own(self._beside, SETTINGS)
         done = self._read(asked, resume) if out.exists() and out.stat().st_size else set()
         self._documents: dict[str, list[tuple[str, str]]] = {}
@@ -62,6 +65,9 @@ class Asking:
         """Read the answers of an earlier run, less half a record of a killed one, and return their documents."""
         if not resume:
             raise StoreError(f"{self.out} exists", hint=f"{arg('resume', True)} asks for the answers that it lacks")
+        before = parse_json(self._beside.read_bytes(), str(self._beside), STAYS) if self._beside.exists() else {}
+        if {key: before.get(key) for key in self._about} != self._about:
+            raise StoreError(f"{self.out} holds no answers to this question by {self.labeller.name}", hint=STAYS)
         *lines, rest = self.out.read_bytes().split(b"\n")
         done = set()
         for number, line in enumerate(lines, 1):
@@ -70,9 +76,8 @@ class Asking:
                 key, digest = (str(record.pop(CORPUS)), str(record.pop("id"))), str(record[ASKED])
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 raise StoreError(f"{self.out}, line {number} is no answer", hint=STAYS) from None
-            if asked.get(key, digest) != digest or self.name not in record:
-                what = f"{key[1]!r:.80} was asked of another text, in other words, or of another model"
-                raise StoreError(f"{self.out}, line {number}: {what}", hint=STAYS)
+            if asked.get(key, digest) != digest:
+                raise StoreError(f"{self.out}, line {number}: the text of {key[1]!r:.80} is another now", hint=STAYS)
             self.records[digest] = record
             done.add(key)
         if rest:
@@ -82,9 +87,7 @@ class Asking:
     def run(self, settings: Mapping[str, Any], reporter: Reporter) -> None:
         """Ask, and append each answer to the file; ``settings`` of the labeller stand in the file beside it."""
         make_folder(self.out.parent)
-        about = {"question": self.question.text, "choices": self.question.choices, "prompt": FORM}
-        about |= {LABELLER: self.labeller.name, **settings}
-        write_json(self._beside, redacted_value(about), kind=SETTINGS)
+        write_json(self._beside, redacted_value({**self._about, **settings}), kind=SETTINGS)
         digests, texts = list(self.waiting), list(self.waiting.values())
         with appending(self.out) as file, reporter.stage("asking", len(texts)) as advance:
 
