@@ -107,6 +107,8 @@ def compare(request: Request, page: Page | None = None) -> Results:
         Writes the report of a run that has a folder.
     """
     run = planned(request)
+    files = [label for label in request.labels if label.path]
+    labels = [labelling(e.name, e.path, kind=e.kind, gold=e.gold, second=e.second) for e in files]
     with run.open:
         texts = read(run) if run.large is None else scored_in_parts(run, run.large)
         judged(run, texts)
@@ -116,9 +118,7 @@ def compare(request: Request, page: Page | None = None) -> Results:
         run.results.signature = signature_of(
             run.results, texts, run.selection.critics, run.settings, request.command, run.started
         )
-        run.results.signature["labels"] = [
-            labelling(e.name, e.path, kind=e.kind, gold=e.gold, second=e.second) for e in request.labels if e.path
-        ]
+        run.results.signature["labels"] = labels
         if run.folder is not None:
             published(run, run.folder, page)
         run.results.signature["seconds"] = _seconds(run)  # again: of a run without a folder too

@@ -18,17 +18,7 @@ CELLS = 1 << 22  # numbers in a batch of resamples
 
 @dataclass(frozen=True)
 class Agreement:
-    """Krippendorff's α.
-
-    Attributes
-    ----------
-    level
-        Level of measurement.
-    units, values
-        Units with two values or more, and their values.
-    low, high
-        95 % percentile bootstrap interval over units.
-    """
+    """Krippendorff's α with its 95 % percentile bootstrap interval over units; numbers of units with several values."""
 
     alpha: float
     low: float
