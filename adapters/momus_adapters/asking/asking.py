@@ -48,7 +48,7 @@ class Asking:
         texts = {(c.name, d.id): d.text for c in corpora for d in c if d.text.strip()}
         asked = {key: self._digest(text) for key, text in texts.items()}
         self._beside = out.with_name(f"{out.name}.asked.json")
-        about = {"question": question.text, "choices": list(question.choices), "prompt": FORM}
+        about = {"question": question.text, "answers": list(question.answers), "prompt": FORM}
         self._about = redacted_value({**about, "label": name, LABELLER: labeller.name})
         check_own(self._beside, SETTINGS)
         done = self._read(asked, resume) if out.exists() and out.stat().st_size else set()

@@ -79,11 +79,11 @@ def ask(
         raise UsageError("there is no text", hint=f"name one with {arg('generated')} or {arg('real')}")
     check_place(out, paths.values())
     exclude(device=None if device == "auto" else device, url=url)
-    bounds = re.fullmatch(r"(\d+)-(\d+)", number)
+    bounds = re.fullmatch(r"(\d{1,3})-(\d{1,3})", number)
     if number and not bounds:
         raise UsageError(f"{arg('number', number)}: expected two whole numbers", hint="such as 1-5")
-    between = None if bounds is None else (int(bounds[1]), int(bounds[2]))
-    asked = Question(question, tuple(comma_separated(answers) or ()), between)
+    words = comma_separated(answers) or () if bounds is None else map(str, range(int(bounds[1]), int(bounds[2]) + 1))
+    asked = Question(question, tuple(words), numbers=bounds is not None)
     labeller: Labeller
     if url:
         try:

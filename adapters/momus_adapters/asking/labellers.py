@@ -94,7 +94,7 @@ class LocalLabeller:
 
     def answers(self, question: Question, texts: Sequence[str]) -> Iterator[tuple[int, Answer]]:
         """The number of each text and its answer; texts that the window does not hold are not cut, but unanswered."""
-        choices, model = question.choices, self._model
+        choices, model = question.answers, self._model
         words = model.encode([self._space + choice for choice in choices])
         longest = model.window - int(words.lengths.max()) - 2
         for start in range(0, len(texts), AT_ONCE):
@@ -110,4 +110,4 @@ class LocalLabeller:
             for i, logs in zip(short, np.reshape(tails, (-1, len(choices))), strict=True):
                 p = np.exp(logs - np.logaddexp.reduce(logs)).round(6)
                 best = choices[int(p.argmax())]
-                yield i, Answer(best, int(best) if question.bounds else dict(zip(choices, p.tolist(), strict=True)))
+                yield i, Answer(best, int(best) if question.numbers else dict(zip(choices, p.tolist(), strict=True)))
