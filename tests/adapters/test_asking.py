@@ -205,6 +205,20 @@ def test_requests_say_what_the_user_adds(server, tmp_path):
     assert (body["max_completion_tokens"], body["temperature"]) == (900, 1)
 
 
+def test_numbers_are_labels_that_are_numbers(server, tmp_path, momus):
+    path, out = tmp_path / "new.jsonl", tmp_path / "o.jsonl"
+    path.write_text("\n".join(json.dumps({"id": str(i), "text": f"Text {i}"}) for i in range(4)))
+    server.reply = lambda body: (200, {}, completion("3" if "Text 3" in server.text_of(body) else "10"))
+    call = ("ask", "How polite?", "-g", path, "--url", server.url, "-m", "m", "-o", out)
+    code, told = momus(*call, "--number", "3-10")
+    assert code == 0, told
+    assert sorted(r["o"] for r in records(out)) == [3, 10, 10, 10]
+    assert "3, 4, 5, 6, 7, 8, 9, 10" in server.requests[0]["messages"][0]["content"]
+    for wrong in ("5", "5-3", "1-x", "1-999", "1-999999999999"):
+        assert momus(*call[:-1], tmp_path / "p.jsonl", "--number", wrong)[0] == 2
+    assert momus(*call[:-1], tmp_path / "p.jsonl", "--answers", "yes")[0] == 2
+
+
 def test_keys_in_addresses_and_requests_are_written_nowhere(server, tmp_path, momus):
     path, out = tmp_path / "new.jsonl", tmp_path / "o.jsonl"
     path.write_text('{"id": "a", "text": "x"}')
