@@ -21,7 +21,7 @@ from momus import Corpus
 from momus.errors import StoreError, UsageError
 from momus.progress import Silent
 from momus.reading.labels import label_file
-from momus.sequences import Sequences, StepModel
+from momus.sequences import Sequences
 from momus_adapters.asking.asking import Asking
 from momus_adapters.asking.labellers import LocalLabeller, ServerLabeller
 from momus_adapters.asking.question import Question
@@ -406,8 +406,8 @@ def test_a_local_model_answers_with_the_probability_of_each_choice(local, short)
     for i, text in enumerate(texts):
         prompt = [*model.encode([question.prompt(text)])[0], *model.encode(["\nAnswer:"])[0]]
         whole = [Sequences.of([[*prompt, *model.encode([f" {word}"])[0]]]) for word in question.answers]
-        # step by step, each by itself
-        p = [math.exp(StepModel.score(model, row)[0][len(prompt) :].sum()) for row in whole]
+        # each by itself
+        p = [math.exp(model.score(row)[0][len(prompt) :].sum()) for row in whole]
         expected = {word: x / sum(p) for word, x in zip(question.answers, p, strict=True)}
         assert answers[i].label == pytest.approx(expected, abs=1e-4)
         assert answers[i].said == max(expected, key=expected.get)
