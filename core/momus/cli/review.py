@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from momus.arguments import arg
 from momus.cli.options import (
     Config,
     CriticNames,
@@ -51,7 +50,13 @@ def review(
     ],
     models: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="Text of models of the same kind: what tells it from the body counts more."),
+        typer.Option(metavar="TEXT", help="Text of models: what tells it from human text counts most."),
+    ] = None,
+    people: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Human text of the kinds of --models, where these are not of the body's kind."
+        ),
     ] = None,
     level: Annotated[float, typer.Option(help="Share of human documents of the kind that may be called odd.")] = 0.05,
     critics: CriticNames = None,
@@ -74,7 +79,10 @@ def review(
     document would be called odd: in 5 of 100 cases, or what --level says. Odd
     means unlike HUMAN. It does not say who wrote a text; do not use it so.
 
-    Exit code 7 if a document is odd, so that a build or a commit can stop.
+    Faults that hardly any document of HUMAN has (a text that breaks off, a loop, a
+    passage in another language) are told in any case.
+
+    Exit code 7 if a document is odd or has such a fault, so that a build can stop.
 
     Examples (the second keeps what it fitted, and the third uses it):
 
@@ -88,7 +96,7 @@ def review(
     from momus.report.annotations import workflow_commands
     from momus.report.words.review import review_lines
     from momus.review import review as judge
-    from momus.review.body import HELD_OUT, save_body
+    from momus.review.kept import HELD_OUT, save_body
 
     reporter = Silent() if quiet or as_json else default_reporter()
     if sarif is not None:
@@ -97,7 +105,7 @@ def review(
         check_place(save, [body, *paths])
         check_output(save / HELD_OUT, TABLE)
     with reporting(reporter):
-        fitted = _body(body, models, critics, config, reading.options(), trust or (), seed, reporter)
+        fitted = _body(body, models, people, critics, config, reading.options(), trust or (), seed, reporter)
         if save is not None:
             save_body(fitted, save, overwrite=overwrite)
         documents, files = _read(paths, with_needs(reading.options(), fitted.critics), reporter)
@@ -110,13 +118,14 @@ def review(
         write_json(sarif, as_sarif(result, files), kind=SARIF)
     for line in workflow_commands(result, files) if github else ():
         echo(line, err=as_json)
-    if result.odd:
+    if result.marked:
         raise typer.Exit(7)
 
 
 def _body(
     body: str,
     models: str | None,
+    people: str | None,
     critics: str | None,
     config: Path | None,
     options: ReadingOptions,
@@ -128,18 +137,19 @@ def _body(
     from momus.critic.effects import is_trusted
     from momus.reading import as_corpus
     from momus.review import fit_body
-    from momus.review.body import is_body, load_body
+    from momus.review.kept import is_body, load_body
 
     if is_body(body):
-        if models or critics or config:
+        if models or people or critics or config:
             raise UsageError(
                 f"{body} holds fitted critics",
-                hint=f"leave out {arg('models')}, {arg('critics')} and {arg('config')}, or give human text",
+                hint="leave out what to fit, or give human text",
             )
         return load_body(Path(body), trust=is_trusted(Path(body), trust))
     human = as_corpus(body, Path(body).stem, options, reporter)
     generated = None if models is None else as_corpus(models, "models", options, reporter)
-    return fit_body(human, generated, comma_separated(critics), config_tables(config), seed, reporter)
+    others = None if people is None else as_corpus(people, "people", options, reporter)
+    return fit_body(human, generated, comma_separated(critics), config_tables(config), seed, reporter, others)
 
 
 def _read(paths: list[str], options: ReadingOptions, reporter: Reporter) -> tuple[Corpus, dict[str, str]]:

@@ -51,6 +51,8 @@ class Reporting:
         the fit; the critic has a parameter ``seed``.
     oddity_unit
         Unit of the critic's own measure of oddity (`AdvancedMixin.oddity`), such as ``nats by the best repair``.
+    faulty
+        Whether its latents are the faults of a document, by name: `momus review` tells of them in any case.
     required
         Parameters without which the critic cannot run; a run of all critics leaves it out unless they are given.
     fitting
@@ -76,6 +78,7 @@ class Reporting:
     restarts: int = 0
     aggregated: bool = True
     oddity_unit: str = ""
+    faulty: bool = False
     required: tuple[str, ...] = ()
     fitting: tuple[str, ...] = ()
     together: Literal["", "once", "folds"] = ""

@@ -146,35 +146,25 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Ranked:
-    """Surprises of n calibrating documents, by which others are ranked.
+class Above:
+    """How much weight documents have whose number is at least as large: ``reached[i]`` from place i of ``numbers`` on.
 
-    Attributes
-    ----------
-    values
-        The surprises in ascending order: float64 (n,).
-    above
-        The rank p · (n + 1), rounded up, of a value that the documents from place i on reach: int64 (n + 1,).
-
-    >>> Ranked.of(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.5, 0.5, 0.5, 0.5]), 2)(np.array([0.0, 3.5, 5.0])).tolist()
-    [5, 3, 2]
+    >>> Above.of(np.array([3.0, 1.0]), np.array([1.0, 0.5]))(np.array([0.0, 2.0, 4.0])).tolist()
+    [1.5, 1.0, 0.0]
     """
 
-    values: Floats
-    above: Ints
+    numbers: Floats
+    reached: Floats
 
     @classmethod
-    def of(cls, surprise: Floats, weights: Floats, units: int) -> Ranked:
-        """Rank by documents whose weights add up to 1 in each of so many units."""
-        order = np.argsort(surprise, kind="stable")  # ascending
-        reached = np.append(np.cumsum(weights[order][::-1])[::-1], 0.0)  # weight from place i on, (n + 1,)
-        p = (1 + reached) / (units + 1)
-        # rounded up, which only makes p larger; documents of equal weight have whole numbers anyway
-        return cls(surprise[order], np.ceil(p * (len(surprise) + 1) - 1e-9).astype(np.int64))
+    def of(cls, numbers: Floats, weights: Floats) -> Above:
+        """Sort numbers of documents, (n,), with their weights."""
+        order = np.argsort(numbers, kind="stable")
+        return cls(numbers[order], np.append(np.cumsum(weights[order][::-1])[::-1], 0.0))
 
-    def __call__(self, values: Floats) -> Ints:
-        """Rank values, int64 (n,)."""
-        return np.asarray(self.above[np.searchsorted(self.values, values, side="left")])
+    def __call__(self, numbers: Floats) -> Floats:
+        """The weight at or above each number."""
+        return np.asarray(self.reached[np.searchsorted(self.numbers, numbers, side="left")])
 
 
 @dataclass(frozen=True)
@@ -197,8 +187,8 @@ class Calibrated:
 
     upper: Sequence[Tail]
     lower: Sequence[Tail | None]
-    by_critic: Sequence[Ranked]
-    oddity: Ranked
+    by_critic: Sequence[Above]
+    oddity: Above
     units: int
 
     @classmethod
@@ -221,11 +211,15 @@ class Calibrated:
         lower = [Tail.of(-column) if both else None for column, both in zip(reference.T, two_sided, strict=True)]
         # the tails were learned on other documents, so calibrating ones are exchangeable with new ones
         surprise, _ = _surprise(calibrating, upper, lower)
-        by_critic = [Ranked.of(column, weights, units) for column in surprise.T]
-        return cls(upper, lower, by_critic, Ranked.of(surprise.max(axis=1, initial=0.0), weights, units), units)
+        by_critic = [Above.of(column, weights) for column in surprise.T]
+        return cls(upper, lower, by_critic, Above.of(surprise.max(axis=1, initial=0.0), weights), units)
 
     def __len__(self) -> int:
-        return len(self.oddity.values)
+        return len(self.oddity.numbers)
+
+    def _ranks(self, above: Above, surprise: Floats) -> Ints:
+        """p · (calibrating documents + 1), rounded up; documents of equal weight have whole numbers anyway."""
+        return np.ceil((1 + above(surprise)) / (self.units + 1) * (len(self) + 1) - 1e-9).astype(np.int64)
 
     def judge(self, values: Floats) -> Judged:
         """Judge documents by their values, (n, critics)."""
@@ -233,7 +227,7 @@ class Calibrated:
         worst = surprise.argmax(axis=1)  # (n,)
         rows = np.arange(len(values))
         largest = surprise[rows, worst]
-        ranks = self.oddity(largest).astype(np.int32)
+        ranks = self._ranks(self.oddity, largest).astype(np.int32)
         return Judged(
             ranks, worst.astype(np.int16), largest, small[rows, worst], np.asarray(np.isnan(values).all(axis=1))
         )
@@ -241,7 +235,7 @@ class Calibrated:
     def alone(self, values: Floats) -> Ints:
         """`Judged.ranks` under each critic alone: int64 (n, critics)."""
         surprise, _ = _surprise(values, self.upper, self.lower)
-        return np.column_stack([ranked(s) for ranked, s in zip(self.by_critic, surprise.T, strict=True)])
+        return np.column_stack([self._ranks(above, s) for above, s in zip(self.by_critic, surprise.T, strict=True)])
 
 
 def _halves(order: Ints, groups: Sequence[str | None]) -> tuple[Ints, Bools]:
@@ -253,9 +247,17 @@ def _halves(order: Ints, groups: Sequence[str | None]) -> tuple[Ints, Bools]:
     return unit, unit >= max(round(len(place) * REFERENCE), 1)
 
 
-def reference_of(order: Ints, groups: Sequence[str | None] = ()) -> Ints:
-    """The documents of the reference, of which `Calibrated.of` learns the tails: row numbers."""
-    return order[~_halves(order, groups)[1]]
+def folds_of(documents: Sequence[tuple[str, str | None]], count: int) -> tuple[Ints, Floats]:
+    """The fold of each document, from 0, by whole groups; and its weight, which is 1 in all for each group: (n,).
+
+    >>> folds, weights = folds_of([("a", "x"), ("b", "x"), ("c", None), ("d", None)], 3)
+    >>> sorted(folds[1:].tolist()), bool(folds[0] == folds[1]), weights.tolist()
+    ([0, 1, 2], True, [0.5, 0.5, 1.0, 1.0])
+    """
+    order = order_of(documents)
+    unit = np.zeros(len(documents), dtype=np.int64)
+    unit[order], _ = _halves(order, [group for _, group in documents])
+    return unit % count, 1.0 / np.bincount(unit)[unit]
 
 
 def _surprise(values: Floats, upper: Sequence[Tail], lower: Sequence[Tail | None]) -> tuple[Floats, Bools]:

@@ -18,8 +18,8 @@ MOST = 50
 
 def _places(review: Review) -> Iterator[tuple[Reviewed, OddAxis, Span | None]]:
     """Each odd place of the odd documents; an axis without any has one that is None."""
-    for document in review.odd:
-        for axis in document.axes or (OddAxis("", "many axes", document.p or 0.0, False),):
+    for document in review.marked:
+        for axis in (*document.remarks, *document.axes) or (OddAxis("", "many axes", document.p or 0.0, False),):
             spans: list[Span | None] = [span for span in axis.spans if span.line]
             yield from ((document, axis, span) for span in spans or [None])
 

@@ -1,16 +1,15 @@
 """A body of human text: critics fitted on a part of it, and held-out documents that calibrate p-values.
 
-On disk, fitted critics lie in folders, and held-out documents and their values in one table.
+On disk (`momus.review.kept`), fitted critics lie in folders, and held-out documents and their values in one table.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,18 +18,17 @@ from numpy.typing import NDArray
 from momus.arguments import arg
 from momus.critic import RunningTextCritic
 from momus.critic.kinds import PairedCritic, StatisticCritic
-from momus.critic.registry import load_critic
-from momus.critic.saved import reserved
+from momus.critic.scoring import score
 from momus.engine.chosen import Chosen, chosen_critics
 from momus.errors import FittingError, UsageError
 from momus.estimator import clone
-from momus.files import write_table
 from momus.numeric.types import Floats, Ints
-from momus.outliers.conformal import order_of, reference_of
-from momus.outliers.rows import Measure, rounded
+from momus.outliers.conformal import folds_of
+from momus.outliers.rows import Measure
 from momus.progress import Reporter, Silent
+from momus.review.contrast import FOLDS, Contrast, Measured
 from momus.review.spans import stretch, word_counts
-from momus.review.yardstick import Lengths, Weights, Yardstick, features_of
+from momus.review.yardstick import Judgement, Yardstick
 from momus.text.corpus import Corpus
 from momus.text.documents import Document
 
@@ -40,11 +38,13 @@ if TYPE_CHECKING:
 FITTED = 0.4
 """Share of the body that critics are fitted on; the rest is held out."""
 LEAST = 60
-"""Fewest documents of a body: 24 to fit on, 12 for the scale, 24 to calibrate."""
+"""Fewest documents of a body: 24 to fit on, 36 to calibrate."""
 SLOW = ("code-mixing", "passages", "consistency", "coreference")
 """Critics that are left out unless they are named: they take longer than all others together."""
 SCORED = 0.8
 """Least share of the held-out documents to which a critic gives a value; others say too little of single documents."""
+REMARKABLE = 0.02
+"""Largest share of the held-out documents that have any of the faults that remarks are made of."""
 
 
 @dataclass(frozen=True)
@@ -53,42 +53,58 @@ class Body:
 
     Attributes
     ----------
-    sides
-        Fitted critics, which judge documents: on human text, and on text of models if there is any.
+    critics
+        Fitted critics, which judge documents.
     held
         The documents that no critic was fitted on.
     values
-        What ranks them under each critic (Latent NLL, per step if latents are sequences; or the critic's own measure),
-        NaN where unscored: float64 (held-out documents, critics), for each side.
+        What ranks them under each critic, NaN where unscored: float64 (held-out documents, critics).
+    odds
+        Their log-odds by the contrast, (held-out documents, folds); (held-out documents, 0) without text of models.
     fitted
         Number of documents that the critics were fitted on.
-    weights
+    contrast
         What tells text of models; None without such text.
+    watch
+        The critic that looks for faults; None if it was not chosen.
+    faults
+        How many held-out documents have each fault, by name.
     left_out
         Why critics are left out, by name.
     """
 
     name: str
-    sides: Sequence[Sequence[Critic[Any]]]
+    critics: Sequence[Critic[Any]]
     held: Corpus
-    values: Sequence[Floats]
+    values: Floats
+    odds: Floats
     fitted: int
-    weights: Weights | None = None
+    contrast: Contrast | None = None
+    watch: Critic[Any] | None = None
+    faults: Mapping[str, int] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+    _beginnings: dict[int, Yardstick] = field(default_factory=dict, compare=False, repr=False)
 
-    @property
-    def critics(self) -> Sequence[Critic[Any]]:
-        """The critics that were fitted on human text."""
-        return self.sides[0]
+    def judge(self, corpus: Corpus, words: Ints, yardstick: Yardstick) -> Judgement:
+        """Judge documents by their numbers of words, (n,)."""
+        return yardstick.judge(*self.measure(corpus), words)
 
-    def scored(self, corpus: Corpus) -> list[Floats]:
-        """Values of documents under each critic, NaN where unscored: float64 (n, critics), for each side."""
-        return [np.column_stack([_values(critic, corpus) for critic in side]) for side in self.sides]
+    def measure(self, corpus: Corpus) -> tuple[Floats, Floats]:
+        """Values of documents under each critic, NaN where unscored, (n, critics), and their log-odds, (n, folds)."""
+        measured = Measured.of(self.critics, corpus)
+        return measured.values, self.contrast.odds(measured) if self.contrast else np.zeros((len(corpus), 0))
+
+    @cached_property
+    def usual(self) -> frozenset[str]:
+        """The faults of which no remarks are made: at most 2 in 100 held-out documents have any other one."""
+        counts = sorted(self.faults.items(), key=lambda fault: (fault[1], fault[0]))
+        sums = accumulate(count for _, count in counts)
+        return frozenset(n for (n, _), total in zip(counts, sums, strict=True) if total > REMARKABLE * len(self.held))
 
     @cached_property
     def hashes(self) -> NDArray[np.uint64]:
         """Hashes of the documents that it holds, fitted and held out."""
-        return np.concatenate([self.held.hashes, *(critic.fitted_hashes_ for critic in self.critics[:1])])
+        return np.concatenate([self.held.hashes, *(c.fitted_hashes_ for c in (*self.critics, self.watch) if c)])
 
     @cached_property
     def words(self) -> Ints:
@@ -97,30 +113,37 @@ class Body:
 
     @cached_property
     def lengths(self) -> tuple[int, int]:
-        """The words between which documents are judged as they are: 96 in 100 held-out ones lie there."""
-        low, high = np.quantile(self.words, [0.02, 0.98])
-        return int(low), int(np.ceil(high))
+        """The words between which documents are judged as they are: those of the held-out ones."""
+        return int(self.words.min()), int(self.words.max())
+
+    @cached_property
+    def folds(self) -> tuple[Ints, Floats]:
+        """The fold of each held-out document, and its weight: (n,)."""
+        return folds_of(named(self.held), FOLDS)
 
     @cached_property
     def whole(self) -> Yardstick:
         """What judges documents that are as long as those of the body."""
-        return self._yardstick(self.values, self.words, self.held)
+        return self._yardstick(self.values, self.odds, self.words, np.arange(len(self.held)))
 
     def beginnings(self, words: int) -> Yardstick | None:
         """What judges stretches of so many words, by beginnings of held-out documents; None if too few are so long."""
         rows = np.flatnonzero(self.words >= words)
         if len(rows) < LEAST * (1 - FITTED):
             return None
-        held = self.held.take(rows)
-        texts = [stretch(document.text, words) for document in held]
-        cut = Corpus.from_documents(
-            [Document.plain(d.id, text, d.prompt, d.group) for d, text in zip(held, texts, strict=True)], self.name
-        )
-        return self._yardstick(self.scored(cut), word_counts(texts), cut)
+        if words not in self._beginnings:
+            held = self.held.take(rows)
+            texts = [stretch(document.text, words) for document in held]
+            cut = Corpus.from_documents(
+                [Document.plain(d.id, text, d.prompt, d.group) for d, text in zip(held, texts, strict=True)], self.name
+            )
+            self._beginnings[words] = self._yardstick(*self.measure(cut), word_counts(texts), rows)
+        return self._beginnings[words]
 
-    def _yardstick(self, values: Sequence[Floats], words: Ints, corpus: Corpus) -> Yardstick:
+    def _yardstick(self, values: Floats, odds: Floats, words: Ints, rows: Ints) -> Yardstick:
         two_sided = [Measure.of_class(type(critic)).two_sided for critic in self.critics]
-        return Yardstick.of(values, words, named(corpus), two_sided, self.weights)
+        folds, weights = self.folds
+        return Yardstick.of(values, odds, words, folds[rows], weights[rows], two_sided)
 
 
 def fit_body(
@@ -130,57 +153,73 @@ def fit_body(
     config: dict[str, dict[str, Any]] | None = None,
     seed: int = 0,
     reporter: Reporter | None = None,
+    people: Corpus | None = None,
 ) -> Body:
     """Fit critics on two fifths of human text, by whole groups, and hold out the rest.
 
     Parameters
     ----------
     models
-        Text of models of the same kind: what tells it from human text is learned too.
+        Text of models: what tells it from human text is learned too.
     critics
         Default: all that judge single documents, but for the slowest.
+    people
+        Human text of the kinds that ``models`` are of, if these are others than that of the body.
 
     Raises
     ------
     UsageError
-        A text has fewer than 60 documents, or no critic can be fitted.
+        The text has fewer than 60 documents, or no critic can be fitted.
     """
     reporter = reporter or Silent()
-    texts = [_split(text, seed) for text in (human, models) if text is not None]
-    held = texts[0][1]
-    sides: list[list[Critic[Any]]] = [[] for _ in texts]
-    columns: list[list[Floats]] = [[] for _ in texts]
+    if people is not None and models is None:
+        raise UsageError(f"{arg('people')} without {arg('models')}", hint=f"give text of models with {arg('models')}")
+    readable = human.take(np.flatnonzero([problem is None for problem in human.problems]), human.name)
+    fit, held = _split(readable, seed)
+    fitted: list[Critic[Any]] = []
+    watch = None
     selection = Chosen(_judges(critics, config or {}))
     for critic in selection.critics:
         with selection.attempt(critic, named=critics is not None), reporter.stage(f"fitting {critic.name}"):
-            fitted = [clone(critic).fit(fit) for fit, _ in texts]
-            values = [_values(c, held) for c in fitted]
-            if min(float(np.isfinite(v).mean()) for v in values) < SCORED:
+            one = clone(critic).fit(fit)
+            if one.reporting.faulty:
+                watch = one
+                continue
+            if float(score(one, held, summarize=False).scored.mean()) < SCORED:
                 raise FittingError(f"critic {critic.name!r} gives most of these documents no value")
-            for k, (one, column) in enumerate(zip(fitted, values, strict=True)):
-                sides[k].append(one)
-                columns[k].append(column)
-    if not sides[0]:
+            fitted.append(one)
+    if not fitted and watch is None:
         raise UsageError(
             f"no critic can be fitted on {human.name}",
             hint="; ".join(f"{name}: {reason}" for name, reason in selection.reasons.items()),
         )
-    tables = [np.column_stack(c) for c in columns]
-    body = Body(human.name, sides, held, tables, len(texts[0][0]), left_out=selection.reasons)
-    if models is None:
-        return body
-    with reporter.stage("weighing critics"):
-        return replace(body, weights=_weights(body, texts[1][1]))
+    faults = Counter() if watch is None else Counter(chain.from_iterable(faults_of(watch, held)))
+    none = np.zeros((len(held), 0))
+    body = Body(human.name, fitted, held, none, none, len(fit), None, watch, faults, selection.reasons)
+    if models is not None:
+        with reporter.stage("weighing words and critics"):
+            body = replace(body, contrast=_contrast(body, readable if people is None else people, models))
+    values, odds = body.measure(held)
+    return replace(body, values=values, odds=odds)
 
 
-def _weights(body: Body, models: Corpus) -> Weights:
-    """Learn weights from the human reference and documents of models that no critic was fitted on."""
-    rows = reference_of(order_of(named(body.held)), body.held.groups)
-    values, of_human = [side[rows] for side in body.values], body.words[rows]
-    lengths = [Lengths.of(side, of_human) for side in values]
-    human = features_of(values, lengths, of_human)
-    words = word_counts([document.text for document in models])
-    return Weights.learn(human, features_of(body.scored(models), lengths, words))
+def _contrast(body: Body, human: Corpus, models: Corpus) -> Contrast:
+    """Learn what tells text of models: of documents of one prompt, all or none are in the fold of a held-out one."""
+    fold = dict(zip(body.held.ids, body.folds[0].tolist(), strict=True))
+    of_prompt = {prompt: fold[id] for id, prompt in zip(body.held.ids, body.held.prompts, strict=True) if prompt}
+    of_human = [fold.get(id, -1) for id in human.ids]
+    of_models = [of_prompt.get(prompt, -1) for prompt in models.prompts]
+    measured = (Measured.of(body.critics, text) for text in (human, models))
+    return Contrast.learn(*measured, np.array([*of_human, *of_models]))
+
+
+def faults_of(watch: Critic[Any], corpus: Corpus) -> list[list[str]]:
+    """Names of the faults of each document."""
+    z = score(watch, corpus, summarize=False).z
+    return [
+        (names or "").split(" → ") if names else []
+        for names in (z.to_pylist() if z is not None else [""] * len(corpus))
+    ]
 
 
 def named(corpus: Corpus) -> list[tuple[str, str | None]]:
@@ -190,13 +229,12 @@ def named(corpus: Corpus) -> list[tuple[str, str | None]]:
 
 def _split(text: Corpus, seed: int) -> tuple[Corpus, Corpus]:
     """The part that critics are fitted on, and the rest."""
-    readable = text.take(np.flatnonzero([problem is None for problem in text.problems]), text.name)
-    if len(readable) < LEAST:
+    if len(text) < LEAST:
         raise UsageError(
-            f"{text.name}: {len(readable)} documents, and a body needs at least {LEAST}",
-            hint="give more text of the kind; the smallest p is about 2.5 divided by the documents of the body",
+            f"{text.name}: {len(text)} documents, and a body needs at least {LEAST}",
+            hint="give more text of the kind; the smallest p is about 1.7 divided by the documents of the body",
         )
-    return readable.split(FITTED, seed)
+    return text.split(FITTED, seed)
 
 
 def _judges(critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[str, Any]]) -> list[Critic[Any]]:
@@ -209,99 +247,3 @@ def _judges(critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[
         others = ", ".join(c.name for c in chosen if c not in judges)
         raise UsageError(f"{others}: no critics of single documents", hint="name others, or none for all that judge")
     return judges
-
-
-def _values(critic: Critic[Any], corpus: Corpus) -> Floats:
-    """What ranks documents under a critic, NaN where unscored: float64 (n,)."""
-    scores = critic.score(corpus)
-    return rounded(np.where(scores.scored, scores.outlying(critic.sequence), np.nan))
-
-
-HELD_OUT = "held-out.parquet"
-"""Table of the held-out documents: id, text, group, and a column ``SIDE NAME`` for each critic."""
-SIDES = ("human", "models")
-"""Names of the sides; the critics of each lie in a folder of its name."""
-
-
-def is_body(place: str | Path) -> bool:
-    """Whether a place is a folder that `save_body` wrote."""
-    return (Path(place) / HELD_OUT).is_file()
-
-
-def save_body(body: Body, folder: Path, *, overwrite: bool = False) -> None:
-    """Write a body, with the texts of the held-out documents.
-
-    Raises
-    ------
-    StoreError
-        A place holds what Momus did not write, or, unless ``overwrite``, another body.
-    """
-    import pyarrow as pa
-
-    columns = {
-        "id": pa.array([d.id for d in body.held], pa.string()),
-        "text": pa.array([d.text for d in body.held], pa.string()),
-        "group": pa.array([d.group for d in body.held], pa.string()),
-    }
-    with ExitStack() as stack:
-        for side, critics, values in zip(SIDES, body.sides, body.values, strict=False):
-            for critic, column in zip(critics, values.T, strict=True):
-                stack.enter_context(reserved(folder / side / critic.name, overwrite=overwrite))
-                columns[f"{side} {critic.name}"] = pa.array(column)
-        # all places were reserved before the first is written
-        for side, critics in zip(SIDES, body.sides, strict=False):
-            for critic in critics:
-                critic.save(folder / side / critic.name)
-        weights = None if body.weights is None else {k: np.asarray(v).tolist() for k, v in asdict(body.weights).items()}
-        content = {"name": body.name, "fitted": body.fitted, "weights": weights, "left_out": body.left_out}
-        table = pa.table(columns).replace_schema_metadata({"body": json.dumps(content)})
-        write_table(table, folder / HELD_OUT)
-
-
-def load_body(folder: Path, *, trust: bool = False) -> Body:
-    """Read what `save_body` wrote.
-
-    Raises
-    ------
-    StoreError
-        A critic is missing or damaged.
-    UsageError
-        The folder holds no body that can be read.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.read_table(folder / HELD_OUT)
-        content = json.loads((table.schema.metadata or {})[b"body"])
-        rows = zip(*(table.column(name).to_pylist() for name in ("id", "text", "group")), strict=True)
-        documents = [Document.plain(id, text, group=group) for id, text, group in rows]
-        names = [[n.partition(" ")[2] for n in table.column_names if n.startswith(f"{side} ")] for side in SIDES]
-        values = [
-            np.column_stack([table.column(f"{side} {n}").to_numpy().astype(np.float64) for n in of_side])
-            for side, of_side in zip(SIDES, names, strict=True)
-            if of_side
-        ]
-        weights = None
-        if (kept := content["weights"]) is not None:
-            arrays = {name: np.asarray(kept[name], dtype=np.float64) for name in ("mean", "scale", "weights")}
-            weights = Weights(**arrays, intercept=float(kept["intercept"]))
-        name, fitted, left_out = str(content["name"]), int(content["fitted"]), dict(content["left_out"])
-    except (OSError, pa.ArrowException, KeyError, ValueError, TypeError, AttributeError) as error:
-        raise UsageError(
-            f"{folder} holds no body of human text that can be read ({error})",
-            hint=f"give human text instead; {arg('save')} keeps what was fitted on it",
-        ) from error
-    critics = [
-        [load_critic(_inside(folder, side, n), trust=trust) for n in of_side]
-        for side, of_side in zip(SIDES, names, strict=True)
-        if of_side
-    ]
-    return Body(name, critics, Corpus.from_documents(documents, name), values, fitted, weights, left_out)
-
-
-def _inside(folder: Path, side: str, name: str) -> Path:
-    """The folder of a critic; a name from elsewhere must not lead out of the body."""
-    if name != Path(name).name:
-        raise UsageError(f"{folder}: {name!r} is no name of a critic", hint="fit the body again")
-    return folder / side / name

@@ -17,8 +17,9 @@ from momus.errors import UsageError
 from momus.inference.multiplicity import benjamini_hochberg
 from momus.numeric.types import Floats, Ints
 from momus.progress import Reporter, Silent
-from momus.review.body import Body
-from momus.review.spans import Span, spans_of, stretches, word_counts
+from momus.review.body import FITTED, Body, faults_of
+from momus.review.contrast import WORDS
+from momus.review.spans import MOST, Span, span_of_fault, span_of_word, spans_of, stretches, word_counts
 from momus.review.yardstick import Judgement, Yardstick
 from momus.text.corpus import Corpus
 from momus.text.documents import Document
@@ -67,6 +68,8 @@ class Reviewed:
         Share of human documents of the body that are at least as odd, over all axes; None if it is not judged.
     axes
         The axes on which it is odd at the level, the oddest first.
+    remarks
+        What is broken in it, whatever its p is: faults that at most 2 in 100 documents of the body have.
     why_not
         Why it is not judged; empty if it is.
     q
@@ -79,6 +82,7 @@ class Reviewed:
     judged: int
     p: float | None
     axes: tuple[OddAxis, ...] = ()
+    remarks: tuple[OddAxis, ...] = ()
     why_not: str = ""
     q: float | None = None
 
@@ -128,6 +132,11 @@ class Review:
         odd = [document for document in self.documents if document.odd(self.level)]
         return sorted(odd, key=lambda document: document.p or 0.0)
 
+    @property
+    def marked(self) -> list[Reviewed]:
+        """The odd documents, the oddest first, then others with a fault."""
+        return [*self.odd, *(d for d in self.documents if d.remarks and not d.odd(self.level))]
+
 
 def review(documents: Corpus, body: Body, level: float = 0.05, reporter: Reporter | None = None) -> Review:
     """Judge documents: which are odd among human ones, on which axes, and where.
@@ -156,12 +165,12 @@ def review(documents: Corpus, body: Body, level: float = 0.05, reporter: Reporte
     """
     if not 0 < level < 1:
         raise UsageError(f"the level is {level}", hint="give a number between 0 and 1, such as 0.05")
-    calibrating = body.whole.overall.units
-    if (calibrating + 1) * level < 1:
+    calibrating = round(float(body.folds[1].sum()))
+    if (calibrating + 1) * level < 1 or calibrating < 2:
         what = "groups" if any(group is not None for group in body.held.groups) else "documents"
         raise UsageError(
             f"{calibrating} {what} of {body.name} calibrate: no p is as small as {level:g}",
-            hint=f"give at least {int(np.ceil(2.5 / level))} {what} of human text, or a larger {arg('level')}",
+            hint=f"give {int(np.ceil(1 / level / (1 - FITTED)))} {what} of human text, or a larger {arg('level')}",
         )
     reporter = reporter or Silent()
     words = word_counts([document.text for document in documents])
@@ -174,6 +183,7 @@ def review(documents: Corpus, body: Body, level: float = 0.05, reporter: Reporte
             advance(len(rows))
     reviewed = [document for document in judged if document is not None]
     rates = iter(benjamini_hochberg([d.p for d in reviewed if d.p is not None]).tolist())
+    remarks = _remarks(documents, body)
     return Review(
         body.name,
         body.fitted,
@@ -181,11 +191,38 @@ def review(documents: Corpus, body: Body, level: float = 0.05, reporter: Reporte
         level,
         body.lengths,
         tuple(critic.axis for critic in body.critics),
-        body.weights is not None,
+        body.contrast is not None,
         body.left_out,
-        tuple(d if d.p is None else replace(d, q=next(rates)) for d in reviewed),
+        tuple(
+            replace(d, remarks=of, q=None if d.p is None else next(rates))
+            for d, of in zip(reviewed, remarks, strict=True)
+        ),
         int(np.isin(documents.hashes, body.hashes).sum()),
     )
+
+
+def _remarks(documents: Corpus, body: Body) -> list[tuple[OddAxis, ...]]:
+    """What is broken in each document."""
+    if body.watch is None:
+        return [()] * len(documents)
+    remarks = []
+    for row, faults in enumerate(faults_of(body.watch, documents)):
+        names = [fault for fault in faults if fault not in body.usual]
+        document = documents.take([row] if names else [])
+        marked = body.watch.explain(document) if names and isinstance(body.watch, EvidenceMixin) else None
+        remarks.append(
+            tuple(
+                OddAxis(
+                    body.watch.name,
+                    name,
+                    (body.faults.get(name, 0) + 1) / (len(body.held) + 1),
+                    False,
+                    () if marked is None else (span_of_fault(marked, document[0].text, name),),
+                )
+                for name in names
+            )
+        )
+    return remarks
 
 
 def _classes(words: Ints, body: Body) -> dict[tuple[int, bool], list[int]]:
@@ -218,12 +255,12 @@ def _judged(documents: Corpus, words: Ints, length: int, longer: bool, body: Bod
             for d, n in zip(documents, words.tolist(), strict=True)
         ]
     if longer:
-        most = max(int(level * (yardstick.overall.units + 1)), 1)  # of more stretches, no p would be small enough
+        most = max(int(level * (yardstick.units + 1)), 1)  # of more stretches, no p would be small enough
         return [
             _by_stretches(documents.take([i]), int(n), length, most, yardstick, body, level)
             for i, n in enumerate(words.tolist())
         ]
-    judgement = yardstick.judge(body.scored(documents), words)
+    judgement = body.judge(documents, words, yardstick)
     return [
         Reviewed(
             document.id,
@@ -249,7 +286,7 @@ def _by_stretches(
         [Document.plain(f"{d.id}:{start}", text, d.prompt, d.group) for start, text in cut], document.name
     )
     counts = word_counts([text for _, text in cut])
-    judgement = yardstick.judge(body.scored(pieces), counts)
+    judgement = body.judge(pieces, counts, yardstick)
     oddest = int(judgement.p.argmin())
     p = min(float(judgement.p[oddest]) * len(cut), 1.0)
     axes: tuple[OddAxis, ...] = ()
@@ -265,13 +302,17 @@ def _by_stretches(
 def _axes(document: Corpus, judgement: Judgement, i: int, body: Body, level: float) -> tuple[OddAxis, ...]:
     """The axes on which an odd document, number i of a judgement, is odd by itself, the oddest first, with places."""
     alone: Floats = judgement.alone[i]
-    axes = []
+    axes, text = [], document[0].text
+    if body.contrast is not None and judgement.contrast[i] <= level:
+        words = body.contrast.telling(document.tokens(WORDS), MOST)
+        spans = tuple(span_of_word(word, text) for word in words)
+        axes.append(OddAxis("contrast", "like the text of models", float(judgement.contrast[i]), False, spans))
     for k in np.argsort(alone, kind="stable").tolist():
         if alone[k] > level:
             break
         critic, small = body.critics[k], bool(judgement.small[i, k])
         marked = critic.explain(document) if isinstance(critic, EvidenceMixin) else None
-        spans = [] if marked is None else spans_of(marked, document[0].text, small)
+        places = [] if marked is None else spans_of(marked, text, small)
         note = "" if marked is None else marked.note
-        axes.append(OddAxis(critic.name, critic.axis, float(alone[k]), small, tuple(spans), note))
+        axes.append(OddAxis(critic.name, critic.axis, float(alone[k]), small, tuple(places), note))
     return tuple(axes)

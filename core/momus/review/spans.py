@@ -6,10 +6,8 @@ The steps of a critic's explanation are searched for in the text.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 
 import numpy as np
 
@@ -73,13 +71,34 @@ def spans_of(document: MarkedDocument, text: str, small: bool) -> list[Span]:
     # one sign is no place: that a text has many is said of the document
     steps = [s for s in steps if not s.text or sum(map(str.isalnum, s.text)) >= FEWEST]
     steps = list({(s.text, s.label): s for s in steps}.values())
-    lines = list(accumulate((len(line) for line in text.splitlines(keepends=True)), initial=0))
-    return [_span(step, text, lines) for step in steps[:MOST]]
+    return [_span(step, text, *_place(step.text, text)) for step in steps[:MOST]]
 
 
-def _span(step: Step, text: str, lines: list[int]) -> Span:
-    start, stop = _place(step.text, text)
-    line = bisect_right(lines, start) if stop > start else 0
+def span_of_fault(document: MarkedDocument, text: str, fault: str) -> Span:
+    r"""Where a fault stands in a document whose steps are its whole text.
+
+    >>> steps = Step("", "Yes. Yes, "), Step("loop", "yes. Yes.", 3.0, True)
+    >>> span_of_fault(MarkedDocument("a", "1", 1.0, "nats", steps), "Yes. Yes, yes. Yes.", "loop").start
+    10
+    """
+    at = 0
+    for step in document.steps:
+        if step.label == fault:
+            return _span(
+                Step("", step.text), text, *((at, at + len(step.text)) if text.startswith(step.text, at) else (0, 0))
+            )
+        at += len(step.text)
+    return Span(0, 0, 0, "", "", "", None)
+
+
+def span_of_word(word: str, text: str) -> Span:
+    """Where a word, in lower case, stands first."""
+    match = re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE)
+    return _span(Step("", word), text, *(match.span() if match else (0, 0)))
+
+
+def _span(step: Step, text: str, start: int, stop: int) -> Span:
+    line = text.count("\n", 0, start) + 1 if stop > start else 0
     return Span(start, stop, line, text[start:stop], step.label, step.note, step.value)
 
 

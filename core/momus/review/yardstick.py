@@ -1,48 +1,90 @@
 """Held-out human documents as a yardstick: conformal p-values over all critics, and under each alone.
 
 Documents have values on one scale, whatever their length. The Latent NLL of a document depends on its length under most
-critics: short documents vary more, and a law of words grows with the text. Of the held-out human documents, the third
-that `momus.outliers.conformal` calls the reference tells how each critic's value grows with the logarithm of the number
-of words, and how its scatter does:
+critics: short documents vary more, and a law of words grows with the text. So human documents tell how each critic's
+value grows with the logarithm of the number of words, and how its scatter does:
 
     v = a + b · log w + s(w) · e,    log s(w) = c + d · log w
 
 Both are least-squares lines; the second is fitted to log |residual|, so that e has variance 1 if it is normal. What
-is judged is e, (critics,). The other two thirds calibrate: the lines were learned without them.
+is judged is e, (critics,).
 
-One number says how odd a document is. Without text of models, it is the Mahalanobis distance of e from the reference,
-e' (Σ + εI)⁻¹ e: what is a little odd on many axes counts, and axes that go together count once. A document that is
-typical of human text is not odd.
+How odd a document is, one number says: the Mahalanobis distance of its normal scores, z' (Σ + εI)⁻¹ z, in which axes
+that go together count once. Beside text of models it is the surprise (`momus.outliers.conformal`) of this distance or of
+the log-odds (`momus.review.contrast`), the larger one, where each has a share of the level.
 
-With text of models, each critic is fitted on both sides. Of a document it gives two values, one under each fit; they
-are the features of a logistic regression with a quadratic penalty: were the critics independent, the log-likelihood
-ratio would be such a sum, Σ w · (log P_model(z) − log P_human(z)). Its weights are learned on documents that neither
-fit has seen: the human reference, and held-out documents of the models.
+Every held-out document both teaches and calibrates. They are cut into folds; what is learned of all folds but one
+judges the documents of that fold, s_i, and a new one, s_k(x), which are compared fold by fold (cross-conformal
+prediction: Vovk 2015; CV+: Barber, Candès, Ramdas & Tibshirani 2021):
 
-The calibrating human documents took part in neither, so the p-values are valid whatever the number is.
+    p = (1 + Σ_k #{i in fold k: s_i ≥ s_k(x)}) / (n + 1)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from momus.numeric.types import Bools, Floats, Ints
-from momus.outliers.conformal import Calibrated, order_of, reference_of
+from momus.outliers.conformal import Above, Tail
+
+SHARES = np.log([0.1, 0.9])
+"""Logarithms of the shares of the level that distance and log-odds have."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """p-values of n documents: over all critics, (n,), and under each alone, (n, critics), 1 where it gives no value.
+    """p-values of n documents: over all, (n,), and under each critic alone, (n, critics), 1 where it gives no value.
 
-    ``small`` says whether a value is odd because it is small, that is, too likely: bool (n, critics).
+    ``small`` says whether a value is odd because it is small, that is, too likely: bool (n, critics). ``contrast`` is
+    the p-value of the log-odds, 1 without text of models: (n,).
     """
 
     p: Floats
     alone: Floats
     small: Bools
+    contrast: Floats
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What is learned of some human documents: how values depend on the length, tails by critic, and the distance.
+
+    ``overall`` are the tails of the distance, and of the log-odds if there are any.
+    """
+
+    lengths: Lengths
+    upper: Sequence[Tail]
+    lower: Sequence[Tail]
+    two_sided: Sequence[bool]
+    distance: Distance
+    overall: Sequence[Tail]
+
+    @classmethod
+    def learn(cls, values: Floats, odds: Floats, words: Ints, two_sided: Sequence[bool]) -> Scale:
+        """Learn from values (n, critics), NaN where there is none, log-odds, (n, 1 or 0), and numbers of words (n,)."""
+        lengths = Lengths.of(values, words)
+        freed = lengths.freed(values, words)
+        upper, lower = ([Tail.of(column) for column in side.T] for side in (freed, -freed))
+        scores = normal_scores(*ends(freed, upper, lower))
+        distance = Distance.learn(scores)
+        numbers = distance.left_out(scores), *odds.T
+        return cls(lengths, upper, lower, two_sided, distance, [Tail.of(column) for column in numbers])
+
+    def judge(self, values: Floats, odds: Floats, words: Ints) -> tuple[Floats, Bools]:
+        """Surprises under each critic, by the log-odds and over all, and whether values are odd for being small.
+
+        The first is (n, critics + 1 or 0 + 1), the second (n, critics).
+        """
+        freed = self.lengths.freed(values, words)
+        high, low = ends(freed, self.upper, self.lower)
+        alone = np.where(self.two_sided, np.maximum(high, low), high)
+        numbers = self.distance(normal_scores(high, low)), *odds.T
+        each = [tail.surprise(n) for tail, n in zip(self.overall, numbers, strict=True)]
+        overall = np.max([s + share for s, share in zip(each, SHARES, strict=False)], axis=0)
+        return np.column_stack([alone, *each[1:], overall]), freed < 0
 
 
 @dataclass(frozen=True)
@@ -51,70 +93,57 @@ class Yardstick:
 
     Attributes
     ----------
-    lengths
-        How the values of each side that critics are fitted on depend on the length: human text, then that of models if
-        there is any.
-    by_critic
-        Calibrates each critic alone.
-    combined
-        From features to one number: a `Distance`, or the `Weights` of a contrast.
-    overall
-        Calibrates that number together with the largest surprise under one critic: what is a little odd on many axes
-        is found by the first, a fault on one by the second.
+    scales
+        What each fold's documents and new ones are put on: learned of the other folds.
+    above
+        By fold: the fold's documents under each critic, by their log-odds if there are any, and over all.
+    units
+        Groups that calibrate; documents, where they have none.
     """
 
-    lengths: Sequence[Lengths]
-    by_critic: Calibrated
-    combined: Callable[[Floats], Floats]
-    overall: Calibrated
+    scales: Sequence[Scale]
+    above: Sequence[Sequence[Above]]
+    units: int
 
     @classmethod
     def of(
-        cls,
-        values: Sequence[Floats],
-        words: Ints,
-        documents: Sequence[tuple[str, str | None]],
-        two_sided: Sequence[bool],
-        combined: Callable[[Floats], Floats] | None = None,
+        cls, values: Floats, odds: Floats, words: Ints, folds: Ints, weights: Floats, two_sided: Sequence[bool]
     ) -> Yardstick:
-        """Learn from human documents that no critic was fitted on; by default, the distance is learned from them too.
+        """Learn from human documents that no critic was fitted on.
 
         Parameters
         ----------
         values
-            What ranks them under the critics, NaN where unscored: (n, critics) for each side.
-        words
-            Number of words: (n,).
-        documents
-            Id and group of each.
+            What ranks them under the critics, NaN where unscored: (n, critics).
+        odds
+            Their log-odds, from regressions without each fold, (n, folds); (n, 0) without text of models.
+        words, folds, weights
+            Number of words, fold, and weight among the documents of the same group, of each: (n,).
         """
-        order, groups = order_of(documents), [group for _, group in documents]
-        rows = reference_of(order, groups)
-        lengths = [Lengths.of(side[rows], words[rows]) for side in values]
-        combined = combined or Distance.learn(features_of(values, lengths, words)[rows])
-        by_critic = Calibrated.of(lengths[0].freed(values[0], words), two_sided, order, groups)
-        numbers = _numbers(values, words, lengths, by_critic, combined)
-        return cls(lengths, by_critic, combined, Calibrated.of(numbers, [False, False], order, groups))
+        honest = odds[np.arange(len(odds)), folds][:, None] if odds.shape[1] else odds
+        scales, above = [], []
+        for k in range(int(folds.max()) + 1):
+            of, others = folds == k, folds != k
+            scales.append(Scale.learn(values[others], honest[others], words[others], two_sided))
+            surprise, _ = scales[k].judge(values[of], honest[of], words[of])
+            above.append([Above.of(column, weights[of]) for column in surprise.T])
+        return cls(scales, above, round(float(weights.sum())))
 
-    def judge(self, values: Sequence[Floats], words: Ints) -> Judgement:
-        """Judge documents by their values, (n, critics) for each side, and their numbers of words, (n,)."""
-        freed, n = self.lengths[0].freed(values[0], words), len(self.by_critic) + 1
-        known = np.isfinite(values[0])
-        numbers = _numbers(values, words, self.lengths, self.by_critic, self.combined)
-        p = np.where(known.any(axis=1), self.overall.judge(numbers).ranks / n, 1.0)
-        return Judgement(p, np.where(known, self.by_critic.alone(freed) / n, 1.0), freed < 0)
-
-
-def _numbers(
-    values: Sequence[Floats],
-    words: Ints,
-    lengths: Sequence[Lengths],
-    by_critic: Calibrated,
-    combined: Callable[[Floats], Floats],
-) -> Floats:
-    """The combined number of each document, and its largest surprise under one critic: (n, 2)."""
-    surprise = by_critic.judge(lengths[0].freed(values[0], words)).surprise
-    return np.column_stack([combined(features_of(values, lengths, words)), surprise])
+    def judge(self, values: Floats, odds: Floats, words: Ints) -> Judgement:
+        """Judge documents by their values, (n, critics), their log-odds, (n, folds or 0), and their words, (n,)."""
+        n, critics = values.shape
+        reached, small = np.ones(()), np.zeros((n, critics))
+        for k, (scale, above) in enumerate(zip(self.scales, self.above, strict=True)):
+            surprise, odd_if_small = scale.judge(values, odds[:, k : k + 1], words)
+            reached = reached + np.column_stack([of(column) for of, column in zip(above, surprise.T, strict=True)])
+            small += odd_if_small
+        p, known = reached / (self.units + 1), np.isfinite(values)
+        return Judgement(
+            np.where(known.any(axis=1), p[:, -1], 1.0),
+            np.where(known, p[:, :critics], 1.0),
+            small > len(self.scales) / 2,
+            p[:, critics] if odds.shape[1] else np.ones(n),
+        )
 
 
 NORMAL = 0.6351814
@@ -179,39 +208,8 @@ def _line(x: Floats, y: Floats) -> tuple[float, float]:
     return float(y.mean() - slope * x.mean()), slope
 
 
-CLIPPED = 6.0
-"""Features beyond so many residuals count as so many: one strange document shall not decide a weight."""
-PENALTY = 0.1
-"""Inverse strength of the penalty, as scikit-learn's ``C``; weights of correlated critics share."""
-RIDGE = 0.1
-"""ε: what is added to the variances of the reference, so that its few documents determine a distance."""
-
-
-@dataclass(frozen=True)
-class Weights:
-    """A logistic regression: weights of standardised features, (features,), and what standardises them."""
-
-    mean: Floats
-    scale: Floats
-    weights: Floats
-    intercept: float
-
-    @classmethod
-    def learn(cls, human: Floats, models: Floats) -> Weights:
-        """Learn from the features of human documents, (n, features), and of those of models, (m, features)."""
-        from sklearn.linear_model import LogisticRegression
-
-        features = np.vstack([human, models])
-        mean, scale = features.mean(axis=0), features.std(axis=0)
-        scale = np.where(scale > 1e-9, scale, 1.0)
-        of_model = np.repeat([0, 1], [len(human), len(models)])
-        fitted = LogisticRegression(C=PENALTY, class_weight="balanced", max_iter=1000)
-        fitted.fit((features - mean) / scale, of_model)
-        return cls(mean, scale, fitted.coef_[0], float(fitted.intercept_[0]))
-
-    def __call__(self, features: Floats) -> Floats:
-        """The log odds that a document is text of a model, at equal shares of both: (n,)."""
-        return np.asarray(((features - self.mean) / self.scale * self.weights).sum(axis=1) + self.intercept)
+RIDGE = 1.0
+"""ε: what is added to the variances of human documents, so that few of them determine a distance."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +221,7 @@ class Distance:
 
     @classmethod
     def learn(cls, human: Floats) -> Distance:
-        """Learn from the features of human documents, (n, critics).
+        """Learn from the normal scores of human documents, (n, critics).
 
         >>> rng = np.random.default_rng(0)
         >>> distance = Distance.learn(rng.normal(size=(500, 2)))
@@ -234,13 +232,38 @@ class Distance:
         covariance = centred.T @ centred / max(len(human) - 1, 1)
         return cls(human.mean(axis=0), np.linalg.inv(covariance + RIDGE * np.eye(human.shape[1])))
 
+    def left_out(self, human: Floats) -> Floats:
+        """Squared distances of the documents that it was learned of, each as if it had been left out: (n,).
+
+        In a sample, distances are too small, and the more so the more critics there are. Without the ridge it is exact.
+
+        >>> sample = np.random.default_rng(0).normal(size=(30, 2))
+        >>> one = Distance.learn(sample[1:])(sample[:1])[0]
+        >>> bool(abs(Distance.learn(sample).left_out(sample)[0] - one) < 0.05 * one)
+        True
+        """
+        n = len(human)
+        squared = self(human)
+        share = np.minimum(n / max(n - 1, 1) ** 2 * squared, 0.99)
+        return np.asarray(max(n - 2, 1) * n**2 / max(n - 1, 1) ** 3 * squared / (1 - share))
+
     def __call__(self, features: Floats) -> Floats:
-        """Squared distance of documents from their features, (n, critics): (n,)."""
+        """Squared distance of documents from their normal scores, (n, critics): (n,)."""
         centred = features - self.mean
         return np.asarray(np.einsum("ij,jk,ik->i", centred, self.inverse, centred))
 
 
-def features_of(values: Sequence[Floats], lengths: Sequence[Lengths], words: Ints) -> Floats:
-    """Features of documents from their values under each fit, (n, critics) each; a missing value says nothing."""
-    freed = [scale.freed(value, words) for value, scale in zip(values, lengths, strict=True)]
-    return np.clip(np.nan_to_num(np.hstack(freed)), -CLIPPED, CLIPPED)
+def ends(freed: Floats, upper: Sequence[Tail], lower: Sequence[Tail]) -> tuple[Floats, Floats]:
+    """Surprises of values at the upper and at the lower end, 0 where one is missing: (n, critics) each."""
+    high, low = np.zeros((2, *freed.shape))
+    for k, (above, below) in enumerate(zip(upper, lower, strict=True)):
+        high[:, k], low[:, k] = above.surprise(freed[:, k]), below.surprise(-freed[:, k])
+    return high, low
+
+
+def normal_scores(high: Floats, low: Floats) -> Floats:
+    """√(2 · surprise at the upper end) − √(2 · surprise at the lower end).
+
+    They are almost normal for human documents, and grow slowly with a value that is far out.
+    """
+    return np.asarray(np.sqrt(2 * high) - np.sqrt(2 * low))

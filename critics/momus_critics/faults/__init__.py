@@ -51,6 +51,7 @@ class Faults(ProseCritic[Sheet]):
         directions=directions("less|more broken"),
         limits="It cannot see what is false, nor whether an answer fits its question: only what is broken by its form.",
         aggregated=False,
+        faulty=True,
     )
 
     state_names = tuple(kind.name for kind in KINDS)

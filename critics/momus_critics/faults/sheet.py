@@ -160,7 +160,8 @@ def _of_text(text: str, end: str | None, usual: Usual) -> Iterator[Fault]:
     """Faults that a text shows by itself."""
     if (cut := _cut(text, end)) is not None:
         tail = text[: cut[1]].rstrip()[-QUOTED:]
-        yield Fault(NUMBER["broken-off"], *cut, 1, f"…{tail}" if len(tail) == QUOTED else tail)
+        start = max(cut[0], len(text[: cut[1]].rstrip()) - QUOTED)  # its last words are the place
+        yield Fault(NUMBER["broken-off"], start, cut[1], 1, f"…{tail}" if len(tail) == QUOTED else tail)
     for name, find in (("control-tokens", control_tokens), ("noise", noise)):
         if spans := list(find(text)):
             start, stop = spans[0]

@@ -35,9 +35,12 @@ def sentence(document: Reviewed, review: Review) -> str:
     extent = ""
     if document.judged < document.words:
         extent = f"; judged by {document.judged:,} of its {document.words:,} words"
+    faults = ", ".join(axis_words(fault) for fault in document.remarks)
     if not document.odd(review.level):
-        return f"not odd: {_in_100(document.p)} in 100 texts of {body} are at least as odd{extent}"
-    axes = ", ".join(map(axis_words, document.axes[:TOP])) or "a little on many axes, on none by itself"
+        broken = f"; but it has a fault: {faults}" if faults else ""
+        return f"not odd: {_in_100(document.p)} in 100 texts of {body} are at least as odd{broken}{extent}"
+    axes = ", ".join(map(axis_words, (*document.remarks, *document.axes)[:TOP]))
+    axes = axes or "a little on many axes, on none by itself"
     return f"odder than {_in_100(1 - document.p)} in 100 texts of {body}: {axes}{extent}"
 
 
@@ -61,10 +64,11 @@ def place_words(span: Span) -> str:
 
 def review_lines(review: Review) -> Iterator[str]:
     """The lines of a terminal: the oddest documents first, each with its axes and places."""
-    rest = [d for d in review.documents if not d.odd(review.level)]
-    for document in [*review.odd, *rest]:
+    marked = review.marked
+    ids = {document.id for document in marked}
+    for document in [*marked, *(d for d in review.documents if d.id not in ids)]:
         yield f"{visible(document.id)}: {sentence(document, review)}"
-        for axis in document.axes:
+        for axis in (*document.remarks, *document.axes):
             yield f"  {axis_words(axis)}, p {axis.p:.2g}"
             yield from (f"    {place_words(span)}" for span in axis.spans)
             if axis.note and not any(span.line for span in axis.spans):
@@ -80,6 +84,10 @@ def review_lines(review: Review) -> Iterator[str]:
         if len(judged) >= MANY:
             sure = sum((d.q or 0.0) <= review.level for d in judged)
             line += f" At a false-discovery rate of {review.level:g}: {sure:,}."
+        if others := len(marked) - len(review.odd):
+            line += (
+                f" {others:,} more {'has' if others == 1 else 'have'} a fault that at most 2 in 100 human ones have."
+            )
         yield line
     if review.known:
         yield f"p says nothing of {counted(review.known, 'document')} of {visible(review.body)} itself."

@@ -1,0 +1,156 @@
+"""What tells text of models from human text: a penalised logistic regression on words and on values of critics.
+
+A document is the vector of its words, (1 + log tf) · (1 + log((1 + n) / (1 + df))), scaled to length 1, beside its
+standardised values: what ranks it under each critic, and the critics' statistics of this one document.
+
+The regression is fitted once without each fold of human documents, whose log-odds it then tells.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from momus.critic import Critic
+from momus.critic.rows import Counted
+from momus.critic.scoring import score
+from momus.numeric.types import Bools, Floats, Ints
+from momus.outliers.rows import rounded
+from momus.text.corpus import Corpus
+from momus.text.tokens import TokenTable, get_tokenizer
+
+FOLDS = 5
+"""Folds of the held-out human documents, each of which is judged by what the others teach."""
+PENALTY = 10.0
+"""Inverse strength of the penalty, as scikit-learn's ``C``."""
+OF_VALUES = 0.05
+"""What a standardised value counts: some hundred of them together, about half as much as all words."""
+FEWEST = 2
+"""Fewest documents of a word that counts."""
+CLIPPED = 4.0
+"""Values beyond so many standard deviations count as so many."""
+TELLING = 4
+"""Fewest letters of a word that is shown."""
+WORDS = get_tokenizer("words", reads="prose")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Documents as critics and a contrast see them.
+
+    Attributes
+    ----------
+    values
+        What ranks them under each critic (Latent NLL, per step if latents are sequences; or the critic's own measure),
+        NaN where unscored: float64 (n, critics).
+    statistics
+        The critics' statistics of each document that are ratios, NaN where undefined, by name: (n,).
+    words
+        Their words.
+    """
+
+    values: Floats
+    statistics: dict[str, Floats]
+    words: TokenTable
+
+    @classmethod
+    def of(cls, critics: Sequence[Critic[Any]], corpus: Corpus) -> Measured:
+        """Score documents."""
+        columns, statistics = [np.zeros((len(corpus), 0))], {}
+        for critic in critics:
+            scores = score(critic, corpus, summarize=False)
+            columns.append(rounded(np.where(scores.scored, scores.outlying(critic.sequence), np.nan))[:, None])
+            for name, rows in scores.rows.items():
+                if not isinstance(rows, Counted) and rows.shape[1] == 2:
+                    with np.errstate(divide="ignore", invalid="ignore"):
+                        statistics[f"{critic.name} {name}"] = rows[:, 0] / rows[:, 1]
+        return cls(np.hstack(columns), statistics, corpus.tokens(WORDS))
+
+    def features(self, names: Sequence[str]) -> Floats:
+        """Values and these statistics, NaN where a document has none: (n, critics + names)."""
+        missing = np.full(len(self.values), np.nan)
+        return np.column_stack([self.values, *(self.statistics.get(name, missing) for name in names)])
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Weights of words and values.
+
+    Attributes
+    ----------
+    vocabulary, rarity
+        The words, and log((1 + n) / (1 + df)) + 1 of each: (V,).
+    statistics, mean, scale
+        Names of statistics, and what standardises values and statistics: (critics + statistics,).
+    weights, intercepts
+        Of the regression without each fold, (folds, V + critics + statistics) and (folds,).
+    """
+
+    vocabulary: Sequence[str]
+    rarity: Floats
+    statistics: Sequence[str]
+    mean: Floats
+    scale: Floats
+    weights: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    intercepts: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @classmethod
+    def learn(cls, human: Measured, models: Measured, folds: Ints) -> Contrast:
+        """Learn from human documents, (n,), and those of models, (m,); ``folds`` are those of both, −1 for none."""
+        both = human, models
+        of_model = np.repeat([0, 1], [len(side.values) for side in both])
+        shares = Counter[str]()  # documents that have each word
+        for table in (side.words for side in both):
+            present = Counted.of_tokens(table.ids, table.offsets, table.vocabulary).matrix.indices
+            shares.update(
+                dict(zip(table.vocabulary, np.bincount(present, minlength=len(table.vocabulary)), strict=True))
+            )
+        vocabulary = sorted(word for word, count in shares.items() if count >= FEWEST)
+        rarity = 1 + np.log((1 + len(of_model)) / (1 + np.array([shares[word] for word in vocabulary])))
+        statistics = sorted(set(human.statistics) & set(models.statistics))
+        values = np.ma.masked_invalid(np.vstack([side.features(statistics) for side in both]))
+        mean, scale = (np.ma.filled(of(axis=0), 0.0) for of in (values.mean, values.std))
+        blank = cls(vocabulary, rarity, statistics, mean, np.where(scale > 1e-9, scale, np.inf))
+        features = sparse.csr_array(sparse.vstack([blank._features(side) for side in both]))
+        if folds.max() < 0:  # no document is to be judged without its fold: one regression of all
+            fitted = [_regression(features, of_model, folds < 0)] * FOLDS
+        else:
+            fitted = [_regression(features, of_model, folds != k) for k in range(FOLDS)]
+        return replace(blank, weights=np.array([w for w, _ in fitted]), intercepts=np.array([i for _, i in fitted]))
+
+    def odds(self, documents: Measured) -> Floats:
+        """Log-odds that documents are text of models, by the regression without each fold: (n, folds)."""
+        return np.asarray(self._features(documents) @ self.weights.T + self.intercepts)
+
+    def telling(self, document: TokenTable, most: int) -> list[str]:
+        """The words of one document that speak most for text of models, at most so many."""
+        parts = self._words(document).toarray()[0] * self.weights[:, : len(self.vocabulary)].mean(axis=0)
+        words = [self.vocabulary[i] for i in np.argsort(-parts) if parts[i] > 0]
+        return [word for word in words if len(word) >= TELLING and word.isalpha()][:most]
+
+    def _features(self, documents: Measured) -> sparse.csr_array:
+        """Words and values of documents: (n, V + critics + statistics)."""
+        values = (documents.features(self.statistics) - self.mean) / self.scale
+        values = OF_VALUES * np.clip(np.nan_to_num(values), -CLIPPED, CLIPPED)
+        return sparse.csr_array(sparse.hstack([self._words(documents.words), sparse.csr_array(values)]))
+
+    def _words(self, table: TokenTable) -> sparse.csr_array:
+        """Words of documents, as vectors of length 1: (n, V)."""
+        words = Counted.of_tokens(table.codes(self.vocabulary), table.offsets, self.vocabulary).matrix
+        words.data = (1 + np.log(words.data)) * self.rarity[words.indices]
+        lengths = np.sqrt(words.multiply(words).sum(axis=1))
+        return sparse.csr_array(sparse.diags_array(1 / np.maximum(lengths, 1e-9)) @ words)
+
+
+def _regression(features: sparse.csr_array, of_model: Ints, learned: Bools) -> tuple[Floats, float]:
+    """Weights and intercept of a regression of some documents, a mask of all."""
+    from sklearn.linear_model import LogisticRegression
+
+    fitted = LogisticRegression(C=PENALTY, class_weight="balanced", max_iter=1000)
+    fitted.fit(features[np.flatnonzero(learned)], of_model[learned])
+    return fitted.coef_[0], float(fitted.intercept_[0])
