@@ -3,11 +3,14 @@
 Registers of ``rewrites`` and ``registers`` (``MOMUS_DATA``): a body of human documents, 120 or 200, and others. By
 register, at a level of .05:
 
-* human: share of other human documents that are odd, by quarter of length too;
+* human: share of other human documents that are odd, by quarter of length too, and that have a remark on a fault;
 * excerpts: of other human documents, stretches of another length;
 * alone: share of the documents of models that are odd, by the body alone;
-* unseen model: with ``--models`` text of the other models of the register; mean over models;
-* loop, salad, foreign: a sentence four times more, two sentences shuffled by words, two of another register.
+* unseen model: with ``--models`` text of the other models of the register, 60 each, in turn;
+* baseline: the same by a regression on words of the same texts, whose out-of-fold scores calibrate;
+* unseen register: with ``--models`` and ``--people`` of all other registers, without the model;
+  a control token, a German sentence), share of documents that are odd, and that are odd or have a remark.
+  a control token, a sentence in German), share of documents that are odd, and that are odd or have a remark.
 
     nice python benchmarks/validity/review.py [--registers arxiv,xsum] [--out benchmarks/results/review.jsonl]
 """
@@ -31,26 +34,69 @@ from momus.review.spans import stretch
 from momus.text.corpus import Corpus
 
 LEVEL, BODY, TESTED, OF_MODEL = 0.05, 200, 200, 60
-EXCERPTS = (50, 80, 150)
+EXCERPTS, OTHERS = (50, 80, 150), 40
 LARGE = ("arxiv", "xsum", "writing_prompt", "yelp_review")
 
 
-def documents() -> dict[str, dict[str, list[str]]]:
-    """Texts by register and writer."""
+Texts = dict[str, dict[str, list[tuple[str, str]]]]
+"""Prompt and text of documents, by register and writer."""
+GERMAN = " Das haben wir gestern noch einmal ausführlich besprochen, und niemand war damit besonders zufrieden."
+
+
+def documents() -> Texts:
+    """Documents by register and writer, in a random order."""
     root = Path(os.environ.get("MOMUS_DATA", "../shared/data"))
-    texts: dict[str, dict[str, list[str]]] = {}
+    texts: Texts = {}
     files = [(root / "rewrites/rewrites.jsonl.gz", ""), *((root / f"registers/{n}.jsonl.gz", n) for n in LARGE)]
+    rng = np.random.default_rng(0)
     for path, register in files:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
-            for row in map(json.loads, lines):
-                texts.setdefault(register or row["register"], {}).setdefault(row["writer"], []).append(row["text"])
+            rows = list(map(json.loads, lines))
+        for i in rng.permutation(len(rows)).tolist():
+            row = rows[i]
+            document = (row.get("prompt_id") or row["id"], row["text"])
+            texts.setdefault(register or row["register"], {}).setdefault(row["writer"], []).append(document)
     return texts
 
 
-def share(texts: Sequence[str], body: Body) -> tuple[int, int]:
-    """How many texts are odd, and how many were judged."""
+def corpus(documents: Sequence[tuple[str, str]], name: str) -> Corpus:
+    """A corpus of documents with prompts."""
+    return Corpus.from_texts([text for _, text in documents], prompts=[prompt for prompt, _ in documents], name=name)
+
+
+def sides(texts: dict[str, list[tuple[str, str]]]) -> tuple[list[Any], list[Any], dict[str, Any], dict[str, Any]]:
+    """Body, other human documents, and of each model those beside the body and others, which share no prompt."""
+    human = texts["human"]
+    size = min(BODY, len(human) * 3 // 5)
+    prompts = {prompt for prompt, _ in human[:size]}
+    paired = any(prompt in prompts for name in texts for prompt, _ in texts[name] if name != "human")
+    seen, new = {}, {}
+    for name in texts:
+        if name != "human":
+            rest = texts[name]
+            seen[name] = [d for d in rest if d[0] in prompts or not paired][:OF_MODEL]
+            new[name] = [d for d in rest if d not in seen[name] and d[0] not in prompts][:OF_MODEL]
+    return human[:size], human[size : size + TESTED], seen, new
+
+
+def baseline(human: Sequence[str], seen: Sequence[str], new: Sequence[str]) -> int:
+    """How many new texts a regression on words calls odd, calibrated by its out-of-fold scores of human texts."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_predict
+    from sklearn.pipeline import make_pipeline
+
+    model = make_pipeline(TfidfVectorizer(sublinear_tf=True), LogisticRegression(C=10, class_weight="balanced"))
+    texts, of_model = [*human, *seen], np.repeat([0, 1], [len(human), len(seen)])
+    honest = cross_val_predict(model, texts, of_model, cv=5, method="decision_function")[: len(human)]
+    scores = model.fit(texts, of_model).decision_function(new)
+    return int(((1 + (honest[None] >= scores[:, None]).sum(axis=1)) / (len(human) + 1) <= LEVEL).sum())
+
+
+def share(texts: Sequence[str], body: Body) -> tuple[int, int, int]:
+    """How many texts are odd, how many were judged, and how many are odd or have a remark."""
     judged = review(Corpus.from_texts(texts, name="new"), body, LEVEL)
-    return len(judged.odd), sum(document.p is not None for document in judged.documents)
+    return len(judged.odd), sum(document.p is not None for document in judged.documents), len(judged.marked)
 
 
 def looped(text: str, rng: np.random.Generator) -> str:
@@ -69,43 +115,59 @@ def salad(text: str, rng: np.random.Generator) -> str:
     return " ".join(sentences)
 
 
-def measured(register: str, texts: dict[str, dict[str, list[str]]]) -> dict[str, Any]:
+def measured(register: str, all_texts: Texts) -> dict[str, Any]:
     """All figures of one register."""
     rng = np.random.default_rng(0)
-    human = list(texts[register]["human"])
-    rng.shuffle(human)
-    size = min(BODY, len(human) * 3 // 5)
-    body_texts, others = human[:size], human[size : size + TESTED]
+    of_body, others, seen, new = sides(all_texts[register])
+    human = corpus(of_body, register)
     began = time.process_time()
-    body = fit_body(Corpus.from_texts(body_texts, name=register))
+    body = fit_body(human)
     fitted = time.process_time() - began
+    texts = [text for _, text in others]
     began = time.process_time()
-    judged = review(Corpus.from_texts(others, name="new"), body, LEVEL).documents
+    judged = review(Corpus.from_texts(texts, name="new"), body, LEVEL)
     seconds = time.process_time() - began
-    words = np.array([document.words for document in judged])
-    odd = np.array([document.odd(LEVEL) for document in judged])
+    words = np.array([document.words for document in judged.documents])
+    odd = np.array([document.odd(LEVEL) for document in judged.documents])
     quarter = np.searchsorted(np.quantile(words, [0.25, 0.5, 0.75]), words, side="right")
-    row: dict[str, Any] = {"register": register, "body": size, "critics": len(body.critics)}
-    row |= {"fit_s": round(fitted, 1), "per_s": round(len(others) / seconds, 1)}
+    row: dict[str, Any] = {"register": register, "body": len(of_body), "critics": len(body.critics)}
+    row |= {"fit_s": round(fitted, 1), "per_s": round(len(texts) / seconds, 1), "words": float(words.mean())}
     row["human"] = (int(odd.sum()), len(odd))
+    row["remarks"] = sum(bool(document.remarks) for document in judged.documents)
     row["quarters"] = [(int(odd[quarter == q].sum()), int((quarter == q).sum())) for q in range(4)]
-    longer = [t for t in others if len(t.split()) > 1.5 * EXCERPTS[0]]
-    row["excerpts"] = {n: share([stretch(t, n) for t in longer if len(t.split()) > 1.2 * n], body) for n in EXCERPTS}
-    models = {m: t[:OF_MODEL] for m, t in texts[register].items() if m != "human"}
-    row["alone"] = {m: share(t, body) for m, t in models.items()}
+    row["excerpts"] = {n: share([stretch(t, n) for t in texts if len(t.split()) > 1.2 * n], body) for n in EXCERPTS}
+    row["alone"] = {m: share([text for _, text in documents], body) for m, documents in new.items()}
     faults: dict[str, Callable[[str], str]] = {
         "loop": lambda t: looped(t, rng),
         "salad": lambda t: salad(t, rng),
+        "broken off": lambda t: t[
+            : t.rfind(" ", 0, t.rstrip(".").rfind(".") + (len(t) - t.rstrip(".").rfind(".")) // 2)
+        ],
+        "control token": lambda t: t + "<|im_end|>",
+        "German": lambda t: t + GERMAN,
     }
-    for name, planted in faults.items():
-        row[name] = share([planted(t) for t in others[:80]], body)
-    row["unseen model"], row["human beside"] = {}, (0, 0)
-    for left_out in models:
-        seen = [t for m in models if m != left_out for t in texts[register][m][OF_MODEL : OF_MODEL + 60]]
-        beside = fit_body(Corpus.from_texts(body_texts, name=register), Corpus.from_texts(seen, name="models"))
-        row["unseen model"][left_out] = share(models[left_out], beside)
-        a, b = share(others, beside)
-        row["human beside"] = (row["human beside"][0] + a, row["human beside"][1] + b)
+    row["faults"] = {name: share([planted(t) for t in texts[:60]], body) for name, planted in faults.items()}
+    row |= {"unseen model": {}, "human beside": [0, 0], "baseline": {}, "baseline human": [0, 0]}
+    row |= {"unseen register": {}, "human of register": [0, 0]}
+    elsewhere = {r: sides(t) for r, t in all_texts.items() if r != register}
+    people = corpus([d for human, *_ in elsewhere.values() for d in human[:OTHERS]], "people")
+    for left_out, documents in new.items():
+        new_texts = [text for _, text in documents]
+        beside = corpus([d for m, ds in seen.items() if m != left_out for d in ds], "models")
+        kinds = [
+            d for _, _, of, _ in elsewhere.values() for m, ds in of.items() if m != left_out for d in ds[: OTHERS // 2]
+        ]
+        for name, of_human, fitted_body in (
+            ("unseen model", "human beside", body.beside(beside, human)),
+            ("unseen register", "human of register", body.beside(corpus(kinds, "models"), people)),
+        ):
+            row[name][left_out] = share(new_texts, fitted_body)
+            flagged, n, _ = share(texts[:100], fitted_body)
+            row[of_human] = [row[of_human][0] + flagged, row[of_human][1] + n]
+        words_only = baseline([t for _, t in of_body], [d.text for d in beside], new_texts)
+        row["baseline"][left_out] = (words_only, len(new_texts))
+        row["baseline human"][0] += baseline([t for _, t in of_body], [d.text for d in beside], texts[:100])
+        row["baseline human"][1] += len(texts[:100])
     return row
 
 

@@ -39,8 +39,8 @@ FITTED = 0.4
 """Share of the body that critics are fitted on; the rest is held out."""
 LEAST = 60
 """Fewest documents of a body: 24 to fit on, 36 to calibrate."""
-SLOW = ("code-mixing", "passages", "consistency", "coreference")
-"""Critics that are left out unless they are named: they take longer than all others together."""
+SLOW = ("code-mixing", "passages", "consistency", "coreference", "topics", "mauve")
+"""Critics that are left out unless they are named: they take long, and tell little of single documents."""
 SCORED = 0.8
 """Least share of the held-out documents to which a critic gives a value; others say too little of single documents."""
 REMARKABLE = 0.02
@@ -93,6 +93,18 @@ class Body:
         """Values of documents under each critic, NaN where unscored, (n, critics), and their log-odds, (n, folds)."""
         measured = Measured.of(self.critics, corpus)
         return measured.values, self.contrast.odds(measured) if self.contrast else np.zeros((len(corpus), 0))
+
+    def beside(self, models: Corpus, human: Corpus) -> Body:
+        """The same body with what tells text of models from human text: its own, or of the kinds of ``models``.
+
+        Documents of one prompt are all left out with a held-out document, or none.
+        """
+        fold = dict(zip(self.held.ids, self.folds[0].tolist(), strict=True))
+        of_prompt = {prompt: fold[id] for id, prompt in zip(self.held.ids, self.held.prompts, strict=True) if prompt}
+        folds = [*(fold.get(id, -1) for id in human.ids), *(of_prompt.get(p, -1) for p in models.prompts)]
+        measured = (Measured.of(self.critics, text) for text in (human, models))
+        contrast = Contrast.learn(*measured, np.array(folds))
+        return replace(self, contrast=contrast, odds=contrast.odds(Measured.of(self.critics, self.held)))
 
     @cached_property
     def usual(self) -> frozenset[str]:
@@ -196,21 +208,11 @@ def fit_body(
     faults = Counter() if watch is None else Counter(chain.from_iterable(faults_of(watch, held)))
     none = np.zeros((len(held), 0))
     body = Body(human.name, fitted, held, none, none, len(fit), None, watch, faults, selection.reasons)
-    if models is not None:
-        with reporter.stage("weighing words and critics"):
-            body = replace(body, contrast=_contrast(body, readable if people is None else people, models))
-    values, odds = body.measure(held)
-    return replace(body, values=values, odds=odds)
-
-
-def _contrast(body: Body, human: Corpus, models: Corpus) -> Contrast:
-    """Learn what tells text of models: of documents of one prompt, all or none are in the fold of a held-out one."""
-    fold = dict(zip(body.held.ids, body.folds[0].tolist(), strict=True))
-    of_prompt = {prompt: fold[id] for id, prompt in zip(body.held.ids, body.held.prompts, strict=True) if prompt}
-    of_human = [fold.get(id, -1) for id in human.ids]
-    of_models = [of_prompt.get(prompt, -1) for prompt in models.prompts]
-    measured = (Measured.of(body.critics, text) for text in (human, models))
-    return Contrast.learn(*measured, np.array([*of_human, *of_models]))
+    body = replace(body, values=body.measure(held)[0])
+    if models is None:
+        return body
+    with reporter.stage("weighing words and critics"):
+        return body.beside(models, readable if people is None else people)
 
 
 def faults_of(watch: Critic[Any], corpus: Corpus) -> list[list[str]]:

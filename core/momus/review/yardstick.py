@@ -10,8 +10,8 @@ Both are least-squares lines; the second is fitted to log |residual|, so that e 
 is judged is e, (critics,).
 
 How odd a document is, one number says: the Mahalanobis distance of its normal scores, z' (Σ + εI)⁻¹ z, in which axes
-that go together count once. Beside text of models it is the surprise (`momus.outliers.conformal`) of this distance or of
-the log-odds (`momus.review.contrast`), the larger one, where each has a share of the level.
+that go together count once. Beside text of models it is the surprise (`momus.outliers.conformal`) of this distance or
+of the log-odds (`momus.review.contrast`), the larger one, where each has a share of the level.
 
 Every held-out document both teaches and calibrates. They are cut into folds; what is learned of all folds but one
 judges the documents of that fold, s_i, and a new one, s_k(x), which are compared fold by fold (cross-conformal

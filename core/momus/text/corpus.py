@@ -148,8 +148,10 @@ class Corpus(Columns):
         return units_of(self.ids, self.groups, self.prompts)
 
     def slice(self, start: int, stop: int) -> Corpus:
-        """Return documents ``start:stop``, without copying."""
+        """Return documents ``start:stop``, without copying; all of them are the corpus itself."""
         stop = min(stop, len(self))
+        if (start, stop) == (0, len(self)):
+            return self
         tokens = {key: table.slice(start, stop) for key, table in self._tokens.items()}
         return self._view(self.table.slice(start, stop - start), self.name, tokens)
 

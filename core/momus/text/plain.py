@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from momus.text.blocks import MARKER, PROSE, Kind, read_blocks
@@ -136,11 +137,20 @@ def read_as(text: str, reads: Reads) -> str:
     """
     if reads == "everything":
         return text
+    return (_read_short if len(text) <= SHORT else _read)(text, reads)
+
+
+def _read(text: str, reads: Reads) -> str:
     if reads == "prose":
         return "\n\n".join(prose(text))
     # what a table or code says is shown as it is written: its bars are no words
     contents = (b.content if b.kind in ("code", "break") else folded(inline(b.content)) for b in read_blocks(text))
     return "\n\n".join(content.strip() for content in contents)
+
+
+SHORT = 4096
+"""Most characters of a text of which it is remembered how it reads: tokenizers that read alike follow each other."""
+_read_short = lru_cache(maxsize=4096)(_read)
 
 
 def prose(text: str) -> list[str]:

@@ -25,6 +25,8 @@ CHUNK_CHARACTERS = 1 << 20
 """Sections are passed to the splitter in chunks of about this many characters: their tokens, as strings, take 12 MB."""
 MOST_RECODED = 8
 """Other vocabularies whose codes a table keeps."""
+MOST_KEPT = 1 << 20
+"""Tokens of a table beside which `TokenTable.read_once` keeps what it made of them."""
 CHUNK_SECTIONS = 4_096
 """Sections that are turned into Python strings at once."""
 
@@ -212,6 +214,16 @@ class TokenTable:
         if name not in self.facts:
             self.facts[name] = look(self.vocabulary)
         value: T = self.facts[name]
+        return value
+
+    def read_once(self, read: Callable[[TokenTable], T]) -> T:
+        """What a function of a module makes of the tokens; kept with them, if they are few."""
+        if len(self.ids) > MOST_KEPT:
+            return read(self)
+        name = f"{read.__module__}.{read.__qualname__}"
+        if name not in self.__dict__:
+            self.__dict__[name] = read(self)
+        value: T = self.__dict__[name]
         return value
 
     def __getstate__(self) -> dict[str, Any]:

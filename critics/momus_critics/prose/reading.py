@@ -115,7 +115,14 @@ class Prose(Ragged):
 
     def is_any(self, words: frozenset[str]) -> Bools:
         """Whether each token is one of these words: bool (N,)."""
-        return np.fromiter((w in words for w in self.words), bool, len(self.words))[self.ids]
+        # shape (V,): sets of words are small, vocabularies are not
+        mask = np.zeros(len(self.words), dtype=bool)
+        mask[[self._numbers[w] for w in words if w in self._numbers]] = True
+        return np.asarray(mask[self.ids])
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {word: i for i, word in enumerate(self.words)}
 
 
 def read_prose(table: TokenTable) -> Prose:
@@ -268,7 +275,7 @@ class ProseCritic(TextCritic[Z], ABC):
 
     def prose(self, batch: Corpus) -> Prose:
         """Words, sentences and paragraphs of a batch."""
-        return read_prose(batch.tokens(self.tokenizer))
+        return batch.tokens(self.tokenizer).read_once(read_prose)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without tokens."""

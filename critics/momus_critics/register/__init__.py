@@ -21,7 +21,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import joined
 from momus_critics.evidence import marked
 from momus_critics.prose.reading import ProseCritic
-from momus_critics.register.features import FEATURES, RATES, count_features
+from momus_critics.register.features import FEATURES, RATES, count_features, count_words
 
 TOLD = (
     "first person", "second person", "third person", "past tense", "present tense", "contractions",
@@ -116,7 +116,7 @@ class Register(ProseCritic[RegisterLatents]):
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents of too few words for rates."""
-        _, words = count_features(self.prose(batch))
+        words = count_words(self.prose(batch))
         return [f"fewer than {LEAST_WORDS} words" if n < LEAST_WORDS else None for n in words]
 
     def project(self, batch: Corpus) -> RegisterLatents:

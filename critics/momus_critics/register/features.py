@@ -67,12 +67,17 @@ def count_features(prose: Prose) -> tuple[Floats, Floats]:
     """
     n, owners = len(prose), owners_of(prose.offsets)
     marks = _marked(prose)
-    words = np.bincount(owners, prose.alphabetic, n).astype(np.float64)
+    words = count_words(prose)
     least = np.maximum(words, 1.0)
     counts = [1000 * np.bincount(owners, marks[name], n) / least for name in FEATURES[:RATES]]
     lengths = np.array([len(w) for w in prose.words], dtype=np.float64)[prose.ids]
     letters = np.bincount(owners, np.where(prose.alphabetic, lengths, 0.0), n) / least
     return np.column_stack([*counts, letters, _different(prose, owners, n)]), words
+
+
+def count_words(prose: Prose) -> Floats:
+    """Number of words of each document, (n,)."""
+    return np.bincount(owners_of(prose.offsets), prose.alphabetic, len(prose)).astype(np.float64)
 
 
 def parts(word: str) -> tuple[str, ...]:
