@@ -9,7 +9,7 @@ register, at a level of .05:
 * unseen model: with ``--models`` text of the other models of the register, 60 each, in turn;
 * baseline: the same by a regression on words of the same texts, whose out-of-fold scores calibrate;
 * unseen register: with ``--models`` and ``--people`` of all other registers, without the model;
-  a control token, a German sentence), share of documents that are odd, and that are odd or have a remark.
+* faults: of planted ones (a sentence four times more, two sentences shuffled by words, the end cut off in a sentence,
   a control token, a sentence in German), share of documents that are odd, and that are odd or have a remark.
 
     nice python benchmarks/validity/review.py [--registers arxiv,xsum] [--out benchmarks/results/review.jsonl]

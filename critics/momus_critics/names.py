@@ -18,6 +18,7 @@ from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
 from momus_critics.evidence import Mark, mark_passage, percent
 from momus_critics.fits.known import unseen_types
 from momus_critics.prose.examples import LEAST, counts_of, largest_gap, share_gaps
@@ -256,7 +257,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
         marks = {}
         for i in np.flatnonzero(mask).tolist():
             seen = known.get(words[i].capitalize(), 0)
-            marks[i] = Mark("name" if seen else "new name", f"in {seen:,} documents of the fitted text" if seen else "")
+            marks[i] = Mark("name" if seen else "new name", f"in {counted(seen, 'document')} of the fitted text")
         return mark_passage(self, document, self.project(document), words, marks)
 
 

@@ -162,7 +162,11 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
         surprisal = -z.scores.log_probabilities
         words = words_of(document, self.tokenizer)
         # the last token is the end of the document, which has no text
-        marks = {i: Mark(words[i], f"1 in {np.exp(surprisal[i]):,.0f}") for i in highest(surprisal) if i < len(words)}
+        marks = {
+            i: Mark(words[i], f"expected once in {np.exp(surprisal[i]):,.0f}")
+            for i in highest(surprisal)
+            if i < len(words)
+        }
         note = (
             "Marked: the tenth of the words with the highest surprisal, and how rare each is after the words before it."
         )

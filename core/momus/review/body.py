@@ -83,7 +83,7 @@ class Body:
     watch: Critic[Any] | None = None
     faults: Mapping[str, int] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
-    _beginnings: dict[int, Yardstick] = field(default_factory=dict, compare=False, repr=False)
+    _beginnings: dict[int, Yardstick] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def judge(self, corpus: Corpus, words: Ints, yardstick: Yardstick) -> Judgement:
         """Judge documents by their numbers of words, (n,)."""

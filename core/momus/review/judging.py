@@ -312,7 +312,7 @@ def _axes(document: Corpus, judgement: Judgement, i: int, body: Body, level: flo
             break
         critic, small = body.critics[k], bool(judgement.small[i, k])
         marked = critic.explain(document) if isinstance(critic, EvidenceMixin) else None
-        places = [] if marked is None else spans_of(marked, text, small)
+        places = [] if marked is None or small else spans_of(marked, text)  # evenness has no place
         note = "" if marked is None else marked.note
         axes.append(OddAxis(critic.name, critic.axis, float(alone[k]), small, tuple(places), note))
     return tuple(axes)

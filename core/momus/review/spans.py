@@ -18,6 +18,8 @@ MOST = 3
 """Spans that are told of one axis."""
 FEWEST = 2
 """Fewest letters of a span."""
+COST = 1.0
+"""Least cost of a step that makes a document odd, in nats."""
 LONGEST = 200
 """Characters of a span that are searched for, from its beginning."""
 
@@ -55,21 +57,19 @@ class Span:
         return replace(self, start=self.start + by, stop=self.stop + by, line=self.line + text.count("\n", 0, by))
 
 
-def spans_of(document: MarkedDocument, text: str, small: bool) -> list[Span]:
-    r"""The steps that make a document odd, the costliest first, at most three: of one too likely, the cheapest.
+def spans_of(document: MarkedDocument, text: str) -> list[Span]:
+    r"""The steps that make a document odd, the costliest first, at most three; none that is not told why.
 
-    >>> steps = Step("copy", "he said", 3.0, True), Step("word", "And", 0.1)
-    >>> spans_of(MarkedDocument("a", "1", 1.0, "nats", steps), "And then\nhe  said no.", small=False)[0].line
+    >>> steps = Step("copy", "he said", 3.0, True, "as before"), Step("plain", "And then", 0.1)
+    >>> spans_of(MarkedDocument("a", "1", 1.0, "nats", steps), "And then\nhe  said no.")[0].line
     2
     """
-    costs = [s.value for s in document.steps if s.value is not None]
-    if small:
-        steps = sorted((s for s in document.steps if s.value is not None and s.text), key=lambda s: s.value or 0.0)
-    else:
-        steps = [s for s in document.steps if s.marked] or [s for s in document.steps if s.value and len(costs) > 1]
-        steps.sort(key=lambda s: -(s.value or 0.0))
-    # one sign is no place: that a text has many is said of the document
+    several = sum(s.value is not None for s in document.steps) > 1
+    steps = [s for s in document.steps if s.marked] or [s for s in document.steps if s.value and several]
+    steps = [s for s in steps if s.note or (s.value is not None and s.label not in ("", s.text))]
+    # one sign is no place, that a text has many is said of the document; nor is what costs nothing
     steps = [s for s in steps if not s.text or sum(map(str.isalnum, s.text)) >= FEWEST]
+    steps = sorted((s for s in steps if s.value is None or s.value >= COST), key=lambda s: -(s.value or 0.0))
     steps = list({(s.text, s.label): s for s in steps}.values())
     return [_span(step, text, *_place(step.text, text)) for step in steps[:MOST]]
 

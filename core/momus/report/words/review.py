@@ -5,6 +5,7 @@ No sentence speaks of who wrote a text: it is odd among a body, or it is not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from momus.review.judging import OddAxis, Review, Reviewed
@@ -58,7 +59,7 @@ def place_words(span: Span) -> str:
     where = f"line {span.line}: " if span.line else ""
     text = visible(" ".join(span.text.split()))
     quoted = f"“{text if len(text) <= SHOWN else text[:SHOWN] + '…'}”" if text else ""
-    remark = "; ".join(visible(words) for words in (span.label, span.note) if words and words != text)
+    remark = "; ".join(visible(words) for words in (span.label, span.note) if words and words.lower() != text.lower())
     return f"{where}{quoted}{' ' if quoted and remark else ''}{f'({remark})' if remark and quoted else remark}"
 
 
@@ -71,8 +72,10 @@ def review_lines(review: Review) -> Iterator[str]:
         for axis in (*document.remarks, *document.axes):
             yield f"  {axis_words(axis)}, p {axis.p:.2g}"
             yield from (f"    {place_words(span)}" for span in axis.spans)
-            if axis.note and not any(span.line for span in axis.spans):
-                yield f"    {visible(axis.note)}"
+            # what is said of marks has no meaning here
+            note = re.split(r"\s*(?:Marked:|Tokens \d|Each )", axis.note)[0]
+            if note and not any(span.line for span in axis.spans):
+                yield f"    {visible(note)}"
     judged = [d for d in review.documents if d.p is not None]
     yield ""
     if len(judged) > 1:
