@@ -34,7 +34,7 @@ from momus.review.spans import stretch
 from momus.text.corpus import Corpus
 
 LEVEL, BODY, TESTED, OF_MODEL = 0.05, 200, 200, 60
-EXCERPTS, OTHERS = (50, 80, 150), 40
+EXCERPTS, OTHERS = (50, 80, 150), 16
 LARGE = ("arxiv", "xsum", "writing_prompt", "yelp_review")
 
 
@@ -79,8 +79,8 @@ def sides(texts: dict[str, list[tuple[str, str]]]) -> tuple[list[Any], list[Any]
     return human[:size], human[size : size + TESTED], seen, new
 
 
-def baseline(human: Sequence[str], seen: Sequence[str], new: Sequence[str]) -> int:
-    """How many new texts a regression on words calls odd, calibrated by its out-of-fold scores of human texts."""
+def baseline(human: Sequence[str], seen: Sequence[str], new: Sequence[str]) -> Any:
+    """Which new texts a regression on words calls odd, calibrated by its out-of-fold scores of human texts."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_predict
@@ -90,7 +90,7 @@ def baseline(human: Sequence[str], seen: Sequence[str], new: Sequence[str]) -> i
     texts, of_model = [*human, *seen], np.repeat([0, 1], [len(human), len(seen)])
     honest = cross_val_predict(model, texts, of_model, cv=5, method="decision_function")[: len(human)]
     scores = model.fit(texts, of_model).decision_function(new)
-    return int(((1 + (honest[None] >= scores[:, None]).sum(axis=1)) / (len(human) + 1) <= LEVEL).sum())
+    return (1 + (honest[None] >= scores[:, None]).sum(axis=1)) / (len(human) + 1) <= LEVEL
 
 
 def share(texts: Sequence[str], body: Body) -> tuple[int, int, int]:
@@ -154,20 +154,24 @@ def measured(register: str, all_texts: Texts) -> dict[str, Any]:
     for left_out, documents in new.items():
         new_texts = [text for _, text in documents]
         beside = corpus([d for m, ds in seen.items() if m != left_out for d in ds], "models")
-        kinds = [
-            d for _, _, of, _ in elsewhere.values() for m, ds in of.items() if m != left_out for d in ds[: OTHERS // 2]
-        ]
-        for name, of_human, fitted_body in (
-            ("unseen model", "human beside", body.beside(beside, human)),
-            ("unseen register", "human of register", body.beside(corpus(kinds, "models"), people)),
-        ):
+        bodies = {"unseen model": body.beside(beside, human)}
+        if left_out in list(new)[:2]:
+            kinds = [
+                d
+                for _, _, of, _ in elsewhere.values()
+                for m, ds in of.items()
+                if m != left_out
+                for d in ds[: OTHERS // 2]
+            ]
+            bodies["unseen register"] = body.beside(corpus(kinds, "models"), people)
+        for name, fitted_body in bodies.items():
             row[name][left_out] = share(new_texts, fitted_body)
-            flagged, n, _ = share(texts[:100], fitted_body)
+            flagged, n, _ = share(texts[:80], fitted_body)
+            of_human = "human beside" if name == "unseen model" else "human of register"
             row[of_human] = [row[of_human][0] + flagged, row[of_human][1] + n]
-        words_only = baseline([t for _, t in of_body], [d.text for d in beside], new_texts)
-        row["baseline"][left_out] = (words_only, len(new_texts))
-        row["baseline human"][0] += baseline([t for _, t in of_body], [d.text for d in beside], texts[:100])
-        row["baseline human"][1] += len(texts[:100])
+        flags = baseline([t for _, t in of_body], [d.text for d in beside], [*texts[:80], *new_texts])
+        row["baseline"][left_out] = (int(flags[80:].sum()), len(new_texts))
+        row["baseline human"] = [row["baseline human"][0] + int(flags[:80].sum()), row["baseline human"][1] + 80]
     return row
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +44,7 @@ SLOW = ("code-mixing", "passages", "consistency", "coreference", "topics", "mauv
 SCORED = 0.8
 """Least share of the held-out documents to which a critic gives a value; others say too little of single documents."""
 REMARKABLE = 0.02
-"""Largest share of the held-out documents that have any of the faults that remarks are made of."""
+"""Largest share of the body that has a fault of which remarks are made."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Body:
     watch
         The critic that looks for faults; None if it was not chosen.
     faults
-        How many held-out documents have each fault, by name.
+        How often documents of the body have each fault that any has, by name.
     left_out
         Why critics are left out, by name.
     """
@@ -81,7 +81,7 @@ class Body:
     fitted: int
     contrast: Contrast | None = None
     watch: Critic[Any] | None = None
-    faults: Mapping[str, int] = field(default_factory=dict)
+    faults: Mapping[str, float] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     _beginnings: dict[int, Yardstick] = field(default_factory=dict, init=False, compare=False, repr=False)
 
@@ -106,12 +106,9 @@ class Body:
         contrast = Contrast.learn(*measured, np.array(folds))
         return replace(self, contrast=contrast, odds=contrast.odds(Measured.of(self.critics, self.held)))
 
-    @cached_property
-    def usual(self) -> frozenset[str]:
-        """The faults of which no remarks are made: at most 2 in 100 held-out documents have any other one."""
-        counts = sorted(self.faults.items(), key=lambda fault: (fault[1], fault[0]))
-        sums = accumulate(count for _, count in counts)
-        return frozenset(n for (n, _), total in zip(counts, sums, strict=True) if total > REMARKABLE * len(self.held))
+    def rate(self, fault: str) -> float:
+        """How often a document of the body has a fault, at least 1 / (documents + 1)."""
+        return self.faults.get(fault, 1 / (self.fitted + len(self.held) + 1))
 
     @cached_property
     def hashes(self) -> NDArray[np.uint64]:
@@ -125,8 +122,9 @@ class Body:
 
     @cached_property
     def lengths(self) -> tuple[int, int]:
-        """The words between which documents are judged as they are: those of the held-out ones."""
-        return int(self.words.min()), int(self.words.max())
+        """The words between which documents are judged as they are: 96 in 100 held-out ones lie there."""
+        low, high = np.quantile(self.words, [0.02, 0.98])
+        return int(low), int(np.ceil(high))
 
     @cached_property
     def folds(self) -> tuple[Ints, Floats]:
@@ -205,7 +203,7 @@ def fit_body(
             f"no critic can be fitted on {human.name}",
             hint="; ".join(f"{name}: {reason}" for name, reason in selection.reasons.items()),
         )
-    faults = Counter() if watch is None else Counter(chain.from_iterable(faults_of(watch, held)))
+    faults = {} if watch is None else _rates(watch, readable, held)
     none = np.zeros((len(held), 0))
     body = Body(human.name, fitted, held, none, none, len(fit), None, watch, faults, selection.reasons)
     body = replace(body, values=body.measure(held)[0])
@@ -215,13 +213,16 @@ def fit_body(
         return body.beside(models, readable if people is None else people)
 
 
+def _rates(watch: Critic[Any], human: Corpus, held: Corpus) -> dict[str, float]:
+    """How often documents have each fault, (k + 1) / (n + 1); of words that the critic has learned, those held out."""
+    every, unseen = (Counter(chain.from_iterable(faults_of(watch, text))) for text in (human, held))
+    return {name: max((n + 1) / (len(human) + 1), unseen[name] / len(held)) for name, n in every.items()}
+
+
 def faults_of(watch: Critic[Any], corpus: Corpus) -> list[list[str]]:
     """Names of the faults of each document."""
     z = score(watch, corpus, summarize=False).z
-    return [
-        (names or "").split(" → ") if names else []
-        for names in (z.to_pylist() if z is not None else [""] * len(corpus))
-    ]
+    return [names.split(" → ") if names else [] for names in (z.to_pylist() if z else [None] * len(corpus))]
 
 
 def named(corpus: Corpus) -> list[tuple[str, str | None]]:

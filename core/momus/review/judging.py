@@ -14,12 +14,13 @@ import numpy as np
 from momus.arguments import arg
 from momus.critic.powers import EvidenceMixin
 from momus.errors import UsageError
+from momus.evidence import Step
 from momus.inference.multiplicity import benjamini_hochberg
 from momus.numeric.types import Floats, Ints
 from momus.progress import Reporter, Silent
-from momus.review.body import FITTED, Body, faults_of
+from momus.review.body import FITTED, REMARKABLE, Body, faults_of
 from momus.review.contrast import WORDS
-from momus.review.spans import MOST, Span, span_of_fault, span_of_word, spans_of, stretches, word_counts
+from momus.review.spans import MOST, Span, span_of, spans_of, stretches, word_counts
 from momus.review.yardstick import Judgement, Yardstick
 from momus.text.corpus import Corpus
 from momus.text.documents import Document
@@ -207,21 +208,13 @@ def _remarks(documents: Corpus, body: Body) -> list[tuple[OddAxis, ...]]:
         return [()] * len(documents)
     remarks = []
     for row, faults in enumerate(faults_of(body.watch, documents)):
-        names = [fault for fault in faults if fault not in body.usual]
+        names = [name for name in faults if body.rate(name) <= REMARKABLE]
         document = documents.take([row] if names else [])
         marked = body.watch.explain(document) if names and isinstance(body.watch, EvidenceMixin) else None
-        remarks.append(
-            tuple(
-                OddAxis(
-                    body.watch.name,
-                    name,
-                    (body.faults.get(name, 0) + 1) / (len(body.held) + 1),
-                    False,
-                    () if marked is None else (span_of_fault(marked, document[0].text, name),),
-                )
-                for name in names
-            )
-        )
+        steps = {} if marked is None else {step.label: Step("", step.text) for step in marked.steps}
+        places = [(span_of(steps[name], document[0].text),) if name in steps else () for name in names]
+        of_document = zip(names, places, strict=True)
+        remarks.append(tuple(OddAxis(body.watch.name, n, body.rate(n), False, spans) for n, spans in of_document))
     return remarks
 
 
@@ -305,7 +298,7 @@ def _axes(document: Corpus, judgement: Judgement, i: int, body: Body, level: flo
     axes, text = [], document[0].text
     if body.contrast is not None and judgement.contrast[i] <= level:
         words = body.contrast.telling(document.tokens(WORDS), MOST)
-        spans = tuple(span_of_word(word, text) for word in words)
+        spans = tuple(span_of(Step("", word), text) for word in words)
         axes.append(OddAxis("contrast", "like the text of models", float(judgement.contrast[i]), False, spans))
     for k in np.argsort(alone, kind="stable").tolist():
         if alone[k] > level:

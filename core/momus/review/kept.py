@@ -89,7 +89,7 @@ def load_body(folder: Path, *, trust: bool = False) -> Body:
             words, statistics = (list(map(str, kept[name])) for name in ("vocabulary", "statistics"))
             rarity, *others = (np.asarray(kept[name], dtype=np.float64) for name in ("rarity", *ARRAYS))
             contrast = Contrast(words, rarity, statistics, *others)
-        faults = {str(name): int(count) for name, count in content["faults"].items()}
+        faults = {str(name): float(rate) for name, rate in content["faults"].items()}
         name, fitted, left_out = str(content["name"]), int(content["fitted"]), dict(content["left_out"])
         watching = None if content["watch"] is None else str(content["watch"])
     except (OSError, pa.ArrowException, KeyError, ValueError, TypeError, AttributeError) as error:

@@ -71,33 +71,12 @@ def spans_of(document: MarkedDocument, text: str) -> list[Span]:
     steps = [s for s in steps if not s.text or sum(map(str.isalnum, s.text)) >= FEWEST]
     steps = sorted((s for s in steps if s.value is None or s.value >= COST), key=lambda s: -(s.value or 0.0))
     steps = list({(s.text, s.label): s for s in steps}.values())
-    return [_span(step, text, *_place(step.text, text)) for step in steps[:MOST]]
+    return [span_of(step, text) for step in steps[:MOST]]
 
 
-def span_of_fault(document: MarkedDocument, text: str, fault: str) -> Span:
-    r"""Where a fault stands in a document whose steps are its whole text.
-
-    >>> steps = Step("", "Yes. Yes, "), Step("loop", "yes. Yes.", 3.0, True)
-    >>> span_of_fault(MarkedDocument("a", "1", 1.0, "nats", steps), "Yes. Yes, yes. Yes.", "loop").start
-    10
-    """
-    at = 0
-    for step in document.steps:
-        if step.label == fault:
-            return _span(
-                Step("", step.text), text, *((at, at + len(step.text)) if text.startswith(step.text, at) else (0, 0))
-            )
-        at += len(step.text)
-    return Span(0, 0, 0, "", "", "", None)
-
-
-def span_of_word(word: str, text: str) -> Span:
-    """Where a word, in lower case, stands first."""
-    match = re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE)
-    return _span(Step("", word), text, *(match.span() if match else (0, 0)))
-
-
-def _span(step: Step, text: str, start: int, stop: int) -> Span:
+def span_of(step: Step, text: str) -> Span:
+    """Where a step stands in a text."""
+    start, stop = _place(step.text, text)
     line = text.count("\n", 0, start) + 1 if stop > start else 0
     return Span(start, stop, line, text[start:stop], step.label, step.note, step.value)
 
@@ -114,7 +93,8 @@ def _place(excerpt: str, text: str) -> tuple[int, int]:
         words = words[1:]
     if not words:
         return 0, 0
-    match = re.search(r"\s*".join(re.escape(word) for word in words), text)
+    whole = r"\b" if len(words) == 1 and words[0].isalnum() else ""  # a word is no part of a longer one
+    match = re.search(whole + r"\s*".join(map(re.escape, words)) + whole, text, re.IGNORECASE)
     return match.span() if match else (0, 0)
 
 

@@ -9,9 +9,9 @@ value grows with the logarithm of the number of words, and how its scatter does:
 Both are least-squares lines; the second is fitted to log |residual|, so that e has variance 1 if it is normal. What
 is judged is e, (critics,).
 
-How odd a document is, one number says: the Mahalanobis distance of its normal scores, z' (Σ + εI)⁻¹ z, in which axes
-that go together count once. Beside text of models it is the surprise (`momus.outliers.conformal`) of this distance or
-of the log-odds (`momus.review.contrast`), the larger one, where each has a share of the level.
+How odd a document is, one number says: the surprise (`momus.outliers.conformal`) of the Mahalanobis distance of its
+normal scores, z' (Σ + εI)⁻¹ z, in which axes that go together count once; of the largest surprise under one critic; or,
+beside text of models, of its log-odds (`momus.review.contrast`), whichever is largest. Each has a share of the level.
 
 Every held-out document both teaches and calibrates. They are cut into folds; what is learned of all folds but one
 judges the documents of that fold, s_i, and a new one, s_k(x), which are compared fold by fold (cross-conformal
@@ -30,8 +30,8 @@ import numpy as np
 from momus.numeric.types import Bools, Floats, Ints
 from momus.outliers.conformal import Above, Tail
 
-SHARES = np.log([0.1, 0.9])
-"""Logarithms of the shares of the level that distance and log-odds have."""
+SHARES = np.log([0.05, 0.05, 0.9])
+"""Logarithms of the shares of the level that distance, largest surprise and log-odds have; without these, half each."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Judgement:
 class Scale:
     """What is learned of some human documents: how values depend on the length, tails by critic, and the distance.
 
-    ``overall`` are the tails of the distance, and of the log-odds if there are any.
+    ``overall`` are the tails of the distance, of the largest surprise, and of the log-odds if there are any.
     """
 
     lengths: Lengths
@@ -70,7 +70,12 @@ class Scale:
         upper, lower = ([Tail.of(column) for column in side.T] for side in (freed, -freed))
         scores = normal_scores(*ends(freed, upper, lower))
         distance = Distance.learn(scores)
-        numbers = distance.left_out(scores), *odds.T
+        halves = np.arange(len(freed)) % 2 == 0
+        largest = np.zeros(len(freed))
+        for half in (halves, ~halves):  # tails that know a document would find it too usual
+            up, down = ([Tail.of(column) for column in side[~half].T] for side in (freed, -freed))
+            largest[half] = _alone(*ends(freed[half], up, down), two_sided).max(axis=1, initial=0.0)
+        numbers = distance.left_out(scores), largest, *odds.T
         return cls(lengths, upper, lower, two_sided, distance, [Tail.of(column) for column in numbers])
 
     def judge(self, values: Floats, odds: Floats, words: Ints) -> tuple[Floats, Bools]:
@@ -80,11 +85,11 @@ class Scale:
         """
         freed = self.lengths.freed(values, words)
         high, low = ends(freed, self.upper, self.lower)
-        alone = np.where(self.two_sided, np.maximum(high, low), high)
-        numbers = self.distance(normal_scores(high, low)), *odds.T
+        alone = _alone(high, low, self.two_sided)
+        numbers = self.distance(normal_scores(high, low)), alone.max(axis=1, initial=0.0), *odds.T
         each = [tail.surprise(n) for tail, n in zip(self.overall, numbers, strict=True)]
         overall = np.max([s + share for s, share in zip(each, SHARES, strict=False)], axis=0)
-        return np.column_stack([alone, *each[1:], overall]), freed < 0
+        return np.column_stack([alone, *each[2:], overall]), freed < 0
 
 
 @dataclass(frozen=True)
@@ -259,6 +264,11 @@ def ends(freed: Floats, upper: Sequence[Tail], lower: Sequence[Tail]) -> tuple[F
     for k, (above, below) in enumerate(zip(upper, lower, strict=True)):
         high[:, k], low[:, k] = above.surprise(freed[:, k]), below.surprise(-freed[:, k])
     return high, low
+
+
+def _alone(high: Floats, low: Floats, two_sided: Sequence[bool]) -> Floats:
+    """The surprise under each critic: of two ends that are odd, the larger one."""
+    return np.where(two_sided, np.maximum(high, low), high)
 
 
 def normal_scores(high: Floats, low: Floats) -> Floats:

@@ -135,6 +135,75 @@ def test_a_body_that_is_kept_judges_as_before(body, tmp_path):
     assert review(texts, again) == review(texts, body)
 
 
+@pytest.fixture(scope="module")
+def watched():
+    """A body with models' text and a critic that looks for faults; three of its documents break off."""
+    texts = texts_of(120, 30)
+    texts[:9] = [text[:-9] for text in texts[:9]]
+    models = Corpus.from_texts([text.replace("ba", "delve") for text in texts_of(60, 31)], name="models")
+    return fit_body(Corpus.from_texts(texts, name="essays"), models, critics=["rhythm", "unigram", "faults"])
+
+
+def test_a_fault_is_told_with_its_place_whatever_p_is(watched):
+    text = texts_of(1, 32)[0]
+    judged = review(Corpus.from_texts([text, f"{text}\n\nSo.<|im_end|>", text[:-9]], name="new"), watched)
+    clean, token, broken = judged.documents
+    assert clean.remarks == ()
+    (remark,) = [remark for remark in token.remarks if remark.axis == "control-tokens"]
+    assert (remark.critic, remark.axis, remark.spans[0].text, remark.spans[0].line) == (
+        "faults",
+        "control-tokens",
+        "<|im_end|>",
+        3,
+    )
+    assert remark.p == pytest.approx(1 / 121)
+    assert token in judged.marked
+    lines = list(review_lines(judged))
+    assert any("control-tokens" in line for line in lines)
+    assert watched.rate("broken-off") > 0.02, "a fault of the body itself is no news"
+    assert "broken-off" not in [remark.axis for remark in broken.remarks]
+
+
+def test_a_broken_off_text_is_marked_at_its_last_words():
+    body = fit_body(Corpus.from_texts(texts_of(120, 33), name="essays"), critics=["rhythm", "faults"])
+    text = " ".join(texts_of(3, 34)) + " And then she went to the"
+    (document,) = review(Corpus.from_texts([text], name="new"), body).documents
+    (remark,) = [remark for remark in document.remarks if remark.axis == "broken-off"]
+    assert remark.spans[0].text.endswith("she went to the")
+    assert remark.spans[0].stop - remark.spans[0].start <= 60
+
+
+def test_words_of_models_are_placed_and_kept(watched, tmp_path):
+    save_body(watched, tmp_path / "body")
+    texts = [texts_of(1, 35)[0].replace("ba", "delve"), texts_of(1, 36)[0]]
+    judged = review(Corpus.from_texts(texts, name="new"), watched)
+    like, unlike = judged.documents
+    (contrast,) = [axis for axis in like.axes if axis.critic == "contrast"]
+    assert all("delve" in span.text.lower() and span.line == 1 for span in contrast.spans)
+    assert not unlike.odd(0.05)
+    assert review(Corpus.from_texts(texts, name="new"), load_body(tmp_path / "body")) == judged
+
+
+def test_text_of_models_that_is_like_human_text_does_not_raise_the_level():
+    """The log-odds of held-out documents come from regressions that have not seen them."""
+    human, models = (Corpus.from_texts(texts_of(120, seed), name=str(seed)) for seed in (37, 38))
+    body = fit_body(human, models, critics=["rhythm", "unigram"])
+    assert len(review(Corpus.from_texts(texts_of(200, 39), name="new"), body).odd) <= 0.1 * 200
+
+
+def test_a_contrast_of_another_kind_leaves_no_trace_in_the_body_without_it(body):
+    texts = texts_of(3, 40, 4, 6)  # shorter than those of the body: judged beside beginnings
+    before = review(Corpus.from_texts(texts, name="new"), body)
+    people, models = (Corpus.from_texts(texts_of(60, seed, 5, 20), name=str(seed)) for seed in (41, 42))
+    beside = body.beside(models, people)
+    assert beside.odds.shape == (len(body.held), 5)
+    assert np.ptp(beside.odds, axis=1).max() == 0, "no document of the body was learned from: one regression serves all"
+    assert all(d.p is not None for d in review(Corpus.from_texts(texts, name="new"), beside).documents)
+    assert review(Corpus.from_texts(texts, name="new"), body) == before
+    with pytest.raises(UsageError, match="people"):
+        fit_body(people, critics=["rhythm"], people=people)
+
+
 def test_a_forged_body_is_refused(body, tmp_path):
     save_body(body, tmp_path / "body")
     (tmp_path / "body" / "held-out.parquet").write_bytes(b"no table")
