@@ -155,7 +155,7 @@ def measured(register: str, all_texts: Texts) -> dict[str, Any]:
         new_texts = [text for _, text in documents]
         beside = corpus([d for m, ds in seen.items() if m != left_out for d in ds], "models")
         bodies = {"unseen model": body.beside(beside, human)}
-        if left_out in list(new)[:2]:
+        if left_out == next(iter(new)):
             kinds = [
                 d
                 for _, _, of, _ in elsewhere.values()

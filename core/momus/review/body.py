@@ -43,6 +43,10 @@ SLOW = ("code-mixing", "passages", "consistency", "coreference", "topics", "mauv
 """Critics that are left out unless they are named: they take long, and tell little of single documents."""
 SCORED = 0.8
 """Least share of the held-out documents to which a critic gives a value; others say too little of single documents."""
+STEP = 1.25
+"""Lengths of beginnings are so many times apart."""
+GOLDEN = (5**0.5 - 1) / 2
+"""Multiples of it spread evenly over fractions."""
 REMARKABLE = 0.02
 """Largest share of the body that has a fault of which remarks are made."""
 
@@ -100,10 +104,11 @@ class Body:
         Documents of one prompt are all left out with a held-out document, or none.
         """
         fold = dict(zip(self.held.ids, self.folds[0].tolist(), strict=True))
-        of_prompt = {prompt: fold[id] for id, prompt in zip(self.held.ids, self.held.prompts, strict=True) if prompt}
-        folds = [*(fold.get(id, -1) for id in human.ids), *(of_prompt.get(p, -1) for p in models.prompts)]
-        measured = (Measured.of(self.critics, text) for text in (human, models))
-        contrast = Contrast.learn(*measured, np.array(folds))
+        of_prompt = {p: fold[id] for id, p in zip(self.held.ids, self.held.prompts, strict=True) if p is not None}
+        folds = [fold.get(id, -1) for id in human.ids]
+        folds += [-1 if p is None else of_prompt.get(p, -1) for p in models.prompts]
+        of_human, of_models = (Measured.of(self.critics, text) for text in (human, models))
+        contrast = Contrast.learn(of_human, of_models, np.array(folds))
         return replace(self, contrast=contrast, odds=contrast.odds(Measured.of(self.critics, self.held)))
 
     def rate(self, fault: str) -> float:
@@ -143,7 +148,9 @@ class Body:
             return None
         if words not in self._beginnings:
             held = self.held.take(rows)
-            texts = [stretch(document.text, words) for document in held]
+            # of all lengths that are judged beside them, so that what depends on the length is seen
+            spread = words * STEP ** (np.arange(len(held)) * GOLDEN % 1 - 0.5)
+            texts = [stretch(document.text, round(n)) for document, n in zip(held, spread.tolist(), strict=True)]
             cut = Corpus.from_documents(
                 [Document.plain(d.id, text, d.prompt, d.group) for d, text in zip(held, texts, strict=True)], self.name
             )

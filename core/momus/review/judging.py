@@ -18,7 +18,7 @@ from momus.evidence import Step
 from momus.inference.multiplicity import benjamini_hochberg
 from momus.numeric.types import Floats, Ints
 from momus.progress import Reporter, Silent
-from momus.review.body import FITTED, REMARKABLE, Body, faults_of
+from momus.review.body import FITTED, REMARKABLE, STEP, Body, faults_of
 from momus.review.contrast import WORDS
 from momus.review.spans import MOST, Span, span_of, spans_of, stretches, word_counts
 from momus.review.yardstick import Judgement, Yardstick
@@ -27,8 +27,6 @@ from momus.text.documents import Document
 
 SHORTEST = 25
 """Words below which a document is not judged: too little can be told."""
-STEP = 1.25
-"""Lengths of stretches are so many times apart."""
 
 
 @dataclass(frozen=True)
