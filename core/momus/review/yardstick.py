@@ -79,7 +79,7 @@ class Scale:
         return cls(lengths, upper, lower, two_sided, distance, [Tail.of(column) for column in numbers])
 
     def judge(self, values: Floats, odds: Floats, words: Ints) -> tuple[Floats, Bools]:
-        """Surprises under each critic, by the log-odds and over all, and whether values are odd for being small.
+        """Surprises under scaled critic, by the log-odds and over all, and whether values are odd for being small.
 
         The first is (n, critics + 1 or 0 + 1), the second (n, critics).
         """
@@ -87,9 +87,9 @@ class Scale:
         high, low = ends(freed, self.upper, self.lower)
         alone = _alone(high, low, self.two_sided)
         numbers = self.distance(normal_scores(high, low)), alone.max(axis=1, initial=0.0), *odds.T
-        each = [tail.surprise(n) for tail, n in zip(self.overall, numbers, strict=True)]
-        overall = np.max([s + share for s, share in zip(each, SHARES, strict=False)], axis=0)
-        return np.column_stack([alone, *each[2:], overall]), freed < 0
+        scaled = [tail.surprise(n) for tail, n in zip(self.overall, numbers, strict=True)]
+        overall = np.max([s + share for s, share in zip(scaled, SHARES, strict=False)], axis=0)
+        return np.column_stack([alone, *scaled[2:], overall]), freed < 0
 
 
 @dataclass(frozen=True)

@@ -49,3 +49,20 @@ def test_chunks_change_nothing(monkeypatch):
 def test_unknown_tokenizer_names_those_there_are():
     with pytest.raises(MomusError, match="words"):
         get_tokenizer("bpe")
+
+
+def count_tokens(table):
+    return [len(table.ids)]
+
+
+def test_what_is_made_of_few_tokens_is_made_once_for_all_critics(monkeypatch):
+    corpus = Corpus.from_texts(["To be.", "Not to be."])
+    tokenizer = get_tokenizer("words")
+    whole = corpus.slice(0, 2)
+    assert whole is corpus
+    assert whole.tokens(tokenizer).read_once(count_tokens) is corpus.tokens(tokenizer).read_once(count_tokens)
+    part = corpus.slice(1, 2)
+    assert part.tokens(tokenizer).read_once(count_tokens) == [4]
+    monkeypatch.setattr("momus.text.tokens.MOST_KEPT", 3)
+    table = corpus.take([1]).tokens(tokenizer)
+    assert table.read_once(count_tokens) is not table.read_once(count_tokens)
