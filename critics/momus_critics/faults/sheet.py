@@ -14,14 +14,13 @@ from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
 from momus.text.blocks import read_blocks
 from momus.text.corpus import Corpus
+from momus_critics.faults.endings import broken_off, may_break_off
 from momus_critics.faults.loops import find_loops
 from momus_critics.faults.signs import (
     CONTROL,
-    broken_off,
     control_tokens,
     foreign_scripts,
     foreign_sentences,
-    may_break_off,
     noise,
     refusal,
 )
@@ -141,7 +140,7 @@ class Usual:
 
 def read_sheet(corpus: Corpus, prose: Prose, usual: Usual) -> Sheet:
     """Find the faults of documents, at most one of each kind, the longest or the first."""
-    texts = [document.text for document in corpus]
+    texts = ["\n\n".join(sections or ()) for sections in corpus.table["sections"].to_pylist()]
     faults: list[list[Fault]] = [[] for _ in texts]
     ends = corpus.field(FINISH)
     loops = find_loops(texts)
