@@ -48,7 +48,7 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{1,2}|[^\W_\u3040-\u30ff\u3400-
 _INNER_END = re.compile(r"(?<![A-Z])[.!?][\"')\]]*\s+[^\W_]|[。！？][”’」』）]*[^\W_]")
 _LONE_MARKER = re.compile(r"(?:^|\n)[^\S\n]*(?:[-*+•]|\(?\w{1,3}[.)]|(?<=\n)\d{1,3})[^\S\n]*$")
 _ADDRESS = re.compile(r"(?:https?://|www\.|\S@|(?<!\S)#\w)\S+$")
-_OPEN_QUOTE = re.compile(r"(?:^|[\s(\[])[\"“][^\"“”]*$")
+_OPEN_QUOTE = re.compile(r"(?:^|[\s(\[])[\"“](?=[^\s\"“”])[^\"“”]*$")
 _LEAD_IN = re.compile(r"(\*\*|__)[^*\n]{1,80}?(?::\1|\1\s*[:–—-])\s*")
 _SYMBOL = re.compile("[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u20e3]$")
 

@@ -197,9 +197,8 @@ def _of_words(texts: Sequence[str], prose: Prose, usual: Usual) -> Iterator[tupl
         words = list(dict.fromkeys(prose.spelled[i] for i in prose.codes[tokens].tolist()))
         start = max(texts[row].find(words[0]), 0)
         yield row, Fault(NUMBER["misspelt"], start, start + len(words[0]), len(words), _clipped(", ".join(words)))
-    odd_rows = {*first, *owners[odd].tolist()}
     for row in np.flatnonzero(usual.words.salad(prose)).tolist():
-        if row not in odd_rows:  # words of another language are in no order that is known
+        if row not in first:  # words of another language are in no order that is known
             tokens = np.arange(prose.offsets[row], prose.offsets[row + 1])
             yield row, _at_tokens("word-salad", texts[row], prose, tokens, 1)
 
