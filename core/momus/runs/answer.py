@@ -227,9 +227,15 @@ class Answer:
         return tuple(name for i, ((name, _), may) in enumerate(zip(ranked, may_be, strict=True)) if may or not i)
 
     @property
+    def told_broken(self) -> frozenset[tuple[str, str]]:
+        """Critics whose findings are told as broken documents, each with the generated text."""
+        return frozenset((b.critic, b.generated) for b in self.broken or () if not b.alone)
+
+    @property
     def largest(self) -> Cell | None:
-        """The cell of which there is most to say; None if nothing differs."""
-        return self.axes[0].worst if self.axes and self.axes[0].worst.differs else None
+        """The cell of which there is most to say, beside what is broken; None if nothing else differs."""
+        cells = (a.worst for a in self.axes)
+        return next((c for c in cells if c.differs and (c.row.critic, c.generated) not in self.told_broken), None)
 
     def first_axis(self, generated: str) -> str:
         """The critic of the axis on which there is most to say of a corpus."""

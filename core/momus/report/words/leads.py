@@ -20,7 +20,7 @@ from momus.verdicts.verdict import Verdict
 
 def first_sentences(answer: Answer) -> list[str]:
     """What is broken, then the answer: nearest text, what leads, on how many axes texts differ, what follows."""
-    sentences = [*slice_lines(answer), *broken_lines(answer.broken or (), answer.reference)]
+    sentences = [*broken_lines(answer.broken or (), answer.reference, answer.slices), *slice_lines(answer)]
     sentences += [answer.layout] if answer.layout else []
     several = len(answer.corpora) > 1
     sentences += [_nearest(answer)] if several else []
@@ -31,8 +31,12 @@ def first_sentences(answer: Answer) -> list[str]:
 
 
 def slice_lines(answer: Answer) -> list[str]:
-    """In which slices the difference lives."""
-    return slice_sentences(answer.slices, HUMAN if answer.reference == "real" else answer.reference)
+    """In which slices the difference lives, but for what is broken."""
+    slices = [
+        replace(s, cells=tuple(c for c in s.cells if (c.critic, s.generated) not in answer.told_broken))
+        for s in answer.slices
+    ]
+    return slice_sentences(slices, HUMAN if answer.reference == "real" else answer.reference)
 
 
 def win_lines(answer: Answer) -> list[str]:
@@ -63,7 +67,7 @@ def following(answer: Answer, most: int = 3) -> list[str]:
     first = answer.largest
     said_first = first.findings[0].row if first is not None and first.findings else None
     told = [f for f in answer.findings if f.row is not said_first and f.row.wording.concrete and not f.small]
-    told = [f for f in told if f.weight > 0][:most]
+    told = [f for f in told if f.weight > 0 and (f.row.critic, f.row.generated) not in answer.told_broken][:most]
     return [f"Also: {'; '.join(map(said, told))}."] if told else []
 
 
