@@ -36,7 +36,6 @@ SHARES = (
 
 def first_sentences(answer: Answer, against: Against) -> list[str]:
     """What is unchanged and what is broken; what leads, on how many axes texts differ, and what predicts the other."""
-    broken = broken_lines(answer.broken or (), against.reference, answer.slices)
     lead = leading_sentence(answer, against.reference)
     sentences = [lead] if lead else []
     if len(answer.corpora) == 1:
@@ -49,6 +48,7 @@ def first_sentences(answer: Answer, against: Against) -> list[str]:
     sure = [d for d in against.directions if d.p_adjusted <= against.alpha]
     if sure:
         sentences.append(_direction(max(sure, key=lambda d: abs(d.difference)), against.reference))
+    broken = broken_lines(answer.broken or (), against.reference, answer.slices, answer.carried)
     return [*unchanged_lines(against.unchanged), *broken, *slice_lines(answer), *sentences, *win_lines(answer)]
 
 

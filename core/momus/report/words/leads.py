@@ -20,7 +20,10 @@ from momus.verdicts.verdict import Verdict
 
 def first_sentences(answer: Answer) -> list[str]:
     """What is broken, then the answer: nearest text, what leads, on how many axes texts differ, what follows."""
-    sentences = [*broken_lines(answer.broken or (), answer.reference, answer.slices), *slice_lines(answer)]
+    sentences = [
+        *broken_lines(answer.broken or (), answer.reference, answer.slices, answer.carried),
+        *slice_lines(answer),
+    ]
     sentences += [answer.layout] if answer.layout else []
     several = len(answer.corpora) > 1
     sentences += [_nearest(answer)] if several else []
