@@ -3,7 +3,7 @@
 ``documents.parquet`` has one row per document and critic; ``texts.parquet`` the ids, prompts, groups and hashes of all
 documents; ``critics/NAME/real.parquet`` the scores of the real text with their rows, in the columns of a part
 (`momus.rows.packing`); ``critics/NAME/headline.parquet`` the rows of the headline of all texts, for analyses of all
-axes. The latter two have a record in their metadata.
+axes, and ``critics/NAME/means.parquet`` values of documents. Scores and rows have a record in their metadata.
 """
 
 from __future__ import annotations
