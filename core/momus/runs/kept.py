@@ -247,8 +247,8 @@ VALUES = pa.schema([(n, pa.string()) for n in ("corpus", "statistic")]
 
 def write_means(means: Means, folder: Path) -> None:
     """Write values of documents, by generated text and statistic."""
-    columns = zip(*((*key, *sides) for key, sides in means.items()), strict=True)
-    table = pa.table(list(columns) or [[]] * len(VALUES), schema=VALUES)
+    rows = [dict(zip(VALUES.names, (*key, *sides), strict=True)) for key, sides in means.items()]
+    table = pa.Table.from_pylist(rows, schema=VALUES)
     with replacing(folder / MEANS) as temporary:
         pq.write_table(table, temporary, compression="zstd")
 

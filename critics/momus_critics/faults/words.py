@@ -72,7 +72,8 @@ class WordModel(Estimator):
         known = np.isfinite(real).all(axis=1)
         real, salad = real[known], salad[known]
         between = (real.mean(axis=0) + salad.mean(axis=0)) / 2 if known.any() else np.zeros(2)
-        self.limits_ = np.append(np.minimum(_lowest(real) - 0.01, between), min(_lowest(spelt), -LEAST_GAIN))
+        of_spelling = np.minimum(_lowest(spelt[:, None]), -LEAST_GAIN)
+        self.limits_ = np.concatenate([np.minimum(_lowest(real) - 0.01, between), of_spelling])
         return self
 
     def check_state(self, state: Fitted) -> None:
@@ -158,7 +159,7 @@ class WordModel(Estimator):
         _, first = np.unique(owners[rows] * len(prose.words) + prose.ids[rows], return_index=True)
         once = gains <= 0
         once[rows[first]] = True
-        return gains, np.bincount(owners[once], gains[once], len(prose))
+        return gains, np.bincount(owners[once], gains[once], len(prose)).astype(np.float64)
 
     @cached_property
     def _known(self) -> tuple[dict[str, int], Counter[str]]:
@@ -181,7 +182,7 @@ class WordModel(Estimator):
         new = np.log((1 + np.count_nonzero(self.counts_ == 1)) / (1 + total))
         likely = np.log(np.array([s for s in slips if s]) / total)
         odds[np.array(slips) > 0] = likely - new - self._letters.totals(*self._spelt(odd))
-        return np.minimum(odds, MOST_ODDS)
+        return np.asarray(np.minimum(odds, MOST_ODDS))
 
     def _slipped(self, word: str) -> float:
         """How often words occur from which a word is one slip, each times the probability of the slip."""
