@@ -100,7 +100,7 @@ def carried(
         if key in means:
             before = flagged.get(key[1], [np.zeros(len(x), dtype=bool) for x in means[key]])
             flagged[key[1]] = [f | (x > 0) for f, x in zip(before, means[key], strict=True)]
-    found: list[Carried] = []
+    rests: list[Carried] = []
     for v, sides in rows:
         if v.critic in critics or v.low is None or v.high is None:
             continue
@@ -108,7 +108,7 @@ def carried(
         masks = flagged.get(v.generated)
         if masks is not None and v.differs and [len(x) for x in masks] == [len(x) for x in sides]:
             _, differs = _without(v, sides, masks, 1)
-            found += [] if differs else [Carried(*of, rises=(v.difference or 0.0) > 0)]
+            rests += [] if differs else [Carried(*of, rises=(v.difference or 0.0) > 0)]
         for k, i in _heavy(sides):
             masks = [np.arange(len(x)) == (i if side == k else -1) for side, x in enumerate(sides)]
             d, differs = _without(v, sides, masks, 1 if v.differs else len(verdicts))
@@ -116,8 +116,8 @@ def carried(
                 name = (ids[0], v.generated)[k]
                 value, others = float(sides[k][i]), float(np.nanmean(np.delete(sides[k], i)))
                 rises = (d if differs else v.difference or 0.0) > 0
-                found.append(Carried(*of, ids[1][name][i], name, value, others, rises, differs))
-    return tuple(found)
+                rests.append(Carried(*of, ids[1][name][i], name, value, others, rises, differs))
+    return tuple(rests)
 
 
 def _heavy(sides: Sides) -> Iterator[tuple[int, int]]:

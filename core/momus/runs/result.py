@@ -292,10 +292,10 @@ class Results:
     scores: dict[tuple[str, str], Scores] = field(default_factory=dict)
     pairs: list[Verdict] = field(default_factory=list)
     axes: list[AxisRows] = field(default_factory=list, repr=False)
-    means: dict[tuple[str, str, str], Sides] = field(default_factory=dict, repr=False)
     joint: Joint = field(default_factory=Joint)
     left_out: dict[str, str] = field(default_factory=dict)
     folder: Path | None = field(default=None, compare=False, repr=False)
+    means: dict[tuple[str, str, str], Sides] = field(default_factory=dict, repr=False)
 
     def add(self, outcome: Outcome) -> None:
         """Add the outcome of a critic."""

@@ -163,7 +163,7 @@ class WordModel(Estimator):
 
     @cached_property
     def _known(self) -> tuple[dict[str, int], Counter[str]]:
-        """How often each word occurs, and of which words a piece is what remains without one of the inner letters."""
+        """How often each word occurs, and how often words from which a piece remains without one inner letter."""
         counts = dict(zip(self.words_, self.counts_.tolist(), strict=True))
         pieces: Counter[str] = Counter()
         for word, count in counts.items():

@@ -39,7 +39,7 @@ def first_sentences(answer: Answer, against: Against) -> list[str]:
     lead = leading_sentence(answer, against.reference)
     sentences = [lead] if lead else []
     if len(answer.corpora) == 1:
-        sentences.append(_single(answer.corpora[0], against.reference, bool(answer.broken)))
+        sentences.append(_single(answer.corpora[0], against.reference, bool(answer.broken), bool(lead)))
     else:
         counts = joined([f"{c.generated} on {differing(c)}" for c in answer.corpora])
         tested = max(c.tested for c in answer.corpora)
@@ -52,7 +52,9 @@ def first_sentences(answer: Answer, against: Against) -> list[str]:
     return [*unchanged_lines(against.unchanged), *broken, *slice_lines(answer), *sentences, *win_lines(answer)]
 
 
-def _single(corpus: CorpusAnswer, reference: str, broken: bool) -> str:
+def _single(corpus: CorpusAnswer, reference: str, broken: bool, lead: bool) -> str:
+    if broken and corpus.differs and not lead:
+        return f"Otherwise, {corpus.generated} is not told apart from {reference}."
     if not corpus.differs:
         where = "the only axis" if corpus.tested == 1 else f"any of {axes(corpus.tested)}"
         return f"{'Otherwise, ' if broken else ''}{corpus.generated} is not told apart from {reference} on {where}."

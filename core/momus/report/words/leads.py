@@ -29,7 +29,7 @@ def first_sentences(answer: Answer) -> list[str]:
     sentences += [_nearest(answer)] if several else []
     lead = leading_sentence(answer)
     sentences += [lead] if lead else []
-    sentences += [] if several else [_single(answer.corpora[0], bool(answer.broken))]
+    sentences += [] if several else [_single(answer.corpora[0], bool(answer.broken), bool(lead))]
     return [*sentences, *following(answer), *win_lines(answer)]
 
 
@@ -124,7 +124,9 @@ def _values(pair: Verdict, verdicts: Sequence[Verdict]) -> str:
     return f" – {one_line(pair.generated, 40)}: {versus(Cell(both))}{size}"
 
 
-def _single(corpus: CorpusAnswer, broken: bool) -> str:
+def _single(corpus: CorpusAnswer, broken: bool, lead: bool) -> str:
+    if broken and corpus.differs and not lead:
+        return f"Otherwise, {corpus.generated} is not told apart from human text."
     where = "the only axis" if corpus.tested == 1 else f"any of {axes(corpus.tested)}"
     if not corpus.differs:
         return f"{'Otherwise, ' if broken else ''}{corpus.generated} is not told apart from human text on {where}."
