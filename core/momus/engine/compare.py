@@ -242,7 +242,7 @@ def judged(run: Run, texts: Texts) -> None:
     results.joint = replace(
         joint,
         slices=together([s for r in results.results for s in r.slices], alpha),
-        carried=carried(results.means, results.verdicts, told, (few.name, {c.name: c.ids for c in (few, *others)})),
+        carried=carried(results.means, results.verdicts, told, few, others),
         wins=tuple(adjusted_by_text([w for r in results.results for w in r.wins])),
     )
 

@@ -15,7 +15,8 @@ from scipy.special import ndtri
 from momus.critic.scores import Scores
 from momus.evidence import Wording
 from momus.joint.partners import measures
-from momus.numeric.types import Bools, Floats
+from momus.numeric.types import Bools, Floats, Ints
+from momus.text.corpus import Corpus
 from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ def carried(
     means: Mapping[tuple[str, str, str], Sides],
     verdicts: Sequence[Verdict],
     broken: Collection[tuple[str, str, str]],
-    ids: tuple[str, Mapping[str, Sequence[str]]],
+    real: Corpus,
+    generated: Sequence[Corpus],
 ) -> tuple[Carried, ...]:
     """What is gone without documents that are broken, and what changes without one document.
 
@@ -89,10 +91,9 @@ def carried(
         By critic, generated text and statistic.
     broken
         Of these, those that tell of each document whether it has a fault, which are told.
-    ids
-        Name of the reference, and the ids of the documents of each text.
     """
     rows = [(v, means[key]) for v in verdicts if (key := (v.critic, v.generated, v.statistic)) in means]
+    texts = {corpus.name: corpus for corpus in generated}
     critics = {critic for critic, *_ in broken}
     # by generated text, which documents of both sides have a fault that is told
     flagged: dict[str, list[Bools]] = {}
@@ -102,22 +103,36 @@ def carried(
             flagged[key[1]] = [f | (x > 0) for f, x in zip(before, means[key], strict=True)]
     rests: list[Carried] = []
     for v, sides in rows:
-        if v.critic in critics or v.low is None or v.high is None:
+        corpora = real, texts[v.generated]
+        order = _order(v, corpora)
+        if v.critic in critics or v.low is None or v.high is None or order is None:
             continue
+        sides = sides[0][order[0]], sides[1][order[1]]
         of = v.critic, v.statistic, v.generated, v.wording
-        masks = flagged.get(v.generated)
-        if masks is not None and v.differs and [len(x) for x in masks] == [len(x) for x in sides]:
+        if v.generated in flagged and v.differs:
+            masks = [mask[rows_of] for mask, rows_of in zip(flagged[v.generated], order, strict=True)]
             _, differs = _without(v, sides, masks, 1)
             rests += [] if differs else [Carried(*of, rises=(v.difference or 0.0) > 0)]
         for k, i in _heavy(sides):
             masks = [np.arange(len(x)) == (i if side == k else -1) for side, x in enumerate(sides)]
             d, differs = _without(v, sides, masks, 1 if v.differs else len(verdicts))
             if differs != v.differs:
-                name = (ids[0], v.generated)[k]
+                document = corpora[k].ids[int(order[k][i])]
                 value, others = float(sides[k][i]), float(np.nanmean(np.delete(sides[k], i)))
                 rises = (d if differs else v.difference or 0.0) > 0
-                rests.append(Carried(*of, ids[1][name][i], name, value, others, rises, differs))
+                rests.append(Carried(*of, document, corpora[k].name, value, others, rises, differs))
     return tuple(rests)
+
+
+def _order(v: Verdict, corpora: tuple[Corpus, Corpus]) -> tuple[Ints, Ints] | None:
+    """The documents of both texts that a row compares, in pairs if it does; None where prompts have several."""
+    if v.method.design == "prompts":
+        return None
+    if v.method.design != "pairs":
+        return np.arange(len(corpora[0])), np.arange(len(corpora[1]))
+    places = [{p: i for i, p in enumerate(c.prompts) if p is not None} for c in corpora]
+    both = [p for p in places[0] if p in places[1]]
+    return np.array([places[0][p] for p in both]), np.array([places[1][p] for p in both])
 
 
 def _heavy(sides: Sides) -> Iterator[tuple[int, int]]:
@@ -139,15 +154,19 @@ def _without(v: Verdict, sides: Sides, masks: Sequence[Bools], tests: int) -> tu
 
     ``tests`` are the rows in which a difference could be found so, at one level for all.
     """
-    kept = [x[np.isfinite(x) & ~mask] for x, mask in zip(sides, masks, strict=True)]
-    whole = [x[np.isfinite(x)] for x in sides]
+    known = [np.isfinite(x) for x in sides]
+    keep = [k & ~mask for k, mask in zip(known, masks, strict=True)]
+    if paired := v.method.design == "pairs":
+        known, keep = [known[0] & known[1]] * 2, [keep[0] & keep[1]] * 2
+    kept, whole = ([x[rows] for x, rows in zip(sides, of, strict=True)] for of in (keep, known))
     if min(map(len, kept)) < FEWEST or v.low is None or v.high is None or v.difference is None:
         return v.difference or 0.0, v.differs
-    (d, error), (before, error_before) = ((b.mean() - a.mean(), _error(a, b)) for a, b in (kept, whole))
+    (d, error), (before, error_before) = ((b.mean() - a.mean(), _error(a, b, paired)) for a, b in (kept, whole))
     wider = float(ndtri(v.alpha / 2 / tests) / ndtri(v.alpha / 2))
     difference = float(v.difference + d - before)
     return difference, bool(abs(difference) * error_before > wider * (v.high - v.low) / 2 * error)
 
 
-def _error(a: Floats, b: Floats) -> float:
-    return float(np.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b)))
+def _error(a: Floats, b: Floats, paired: bool) -> float:
+    variance = (b - a).var(ddof=1) / len(a) if paired else a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b)
+    return float(np.sqrt(variance))

@@ -150,7 +150,9 @@ def read_sheet(corpus: Corpus, prose: Prose, usual: Usual) -> Sheet:
             said = " ".join(loop.said.split()) or loop.said
             faults[row].append(Fault(NUMBER["loop"], loop.start, loop.stop, loop.times, _clipped(said)))
     for row, fault in _of_words(texts, prose, usual):
-        if not texts[row].lstrip().startswith(DATA):
+        # what loops is in no order, and needs no further word
+        in_loop = fault.kind == NUMBER["word-salad"] and loops[row] is not None
+        if not in_loop and not texts[row].lstrip().startswith(DATA):
             faults[row].append(fault)
     return Sheet.of(faults, corpus.ids)
 

@@ -71,9 +71,12 @@ class WordModel(Estimator):
         self.words_, self.counts_, self.gains_ = whole.words_, whole.counts_, whole.gains_
         known = np.isfinite(real).all(axis=1)
         real, salad = real[known], salad[known]
+        # a few real documents in another language say nothing of the others: deviations to the 16th percentile count
+        median = np.median(real, axis=0) if known.any() else np.zeros(2)
+        usual = median - 3.5 * (median - np.quantile(real, 0.16, axis=0)) if known.any() else median
         between = (real.mean(axis=0) + salad.mean(axis=0)) / 2 if known.any() else np.zeros(2)
-        of_spelling = np.minimum(_lowest(spelt[:, None]), -LEAST_GAIN)
-        self.limits_ = np.concatenate([np.minimum(_lowest(real) - 0.01, between), of_spelling])
+        of_spelling = np.minimum(_lowest(spelt[:, None], spelt.mean(keepdims=True) - 3 * spelt.std()), -LEAST_GAIN)
+        self.limits_ = np.concatenate([np.minimum(_lowest(real, usual), between), of_spelling])
         return self
 
     def check_state(self, state: Fitted) -> None:
@@ -216,11 +219,10 @@ class WordModel(Estimator):
         return process.learn(process.count(*self._spelt([w for w in self.words_ if w.isalpha()])))
 
 
-def _lowest(values: Floats) -> Floats:
-    """What hardly any real document is below, by column; `NEVER` of fewer than `LEAST`."""
+def _lowest(values: Floats, few: Floats) -> Floats:
+    """What hardly any real document is below, by column: of few documents as given, `NEVER` of fewer than `LEAST`."""
     if len(values) < LEAST:
         return np.full(values.shape[1:], NEVER)
-    few = values.mean(axis=0) - 3 * values.std(axis=0)
     return np.asarray(np.quantile(values, MOST_REAL, axis=0) if len(values) >= 400 else few)
 
 

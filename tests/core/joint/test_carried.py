@@ -56,14 +56,31 @@ def test_one_document_that_hides_a_difference_is_named():
     assert not run(Corpus.from_texts([*alike, " ".join(WORDS * 700) + "."], name="new")).joint.carried
 
 
+def test_pairs_go_together():
+    """One heavy answer that both versions give hides nothing, and one that only the new one gives does."""
+    heavy, plain = " ".join(WORDS * 700) + ".", [d.text for d in texts(90, 2)]
+    shorter = [t if i % 2 else " ".join(t.split()[:60]) for i, t in enumerate(plain)]
+    prompts = [f"p{i}" for i in range(90)]
+
+    def versions(old, new):
+        new, old = (Corpus.from_texts(t, prompts=prompts, name=n) for t, n in ((new, "new"), (old, "old")))
+        options = {"critics": ["length"], "permutations": 199, "resamples": 99, "reporter": Silent()}
+        told = momus.compare(None, {"new": new}, against={"old": old}, **options).joint.carried
+        return [(c.document, c.corpus, c.differs, c.rises) for c in told if c.statistic == "mean_length"]
+
+    assert not versions([heavy, *plain[1:]], [heavy, *shorter[1:]])
+    assert versions(plain, [heavy, *shorter[1:]]) == [("new:1", "new", True, False)]
+
+
 def test_equal_texts_rest_on_nothing():
     rng, told = np.random.default_rng(0), 0
+    sides = [Corpus.from_texts(["so"] * 100, name=name) for name in ("real", "new")]
     for _ in range(200):
         a, b = rng.lognormal(size=(2, 100))
         b[0] = 400.0
         d, error = b.mean() - a.mean(), np.sqrt(a.var(ddof=1) / 100 + b.var(ddof=1) / 100)
         v = Verdict(statistic="mean", difference=d, low=d - 2 * error, high=d + 2 * error, **VERDICT)
-        told += bool(carried({("c", "new", "mean"): (a, b)}, [v], (), ("real", {"new": [str(i) for i in range(100)]})))
+        told += bool(carried({("c", "new", "mean"): (a, b)}, [v], (), sides[0], sides[1:]))
     assert told <= 20
 
 
