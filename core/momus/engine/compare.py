@@ -37,13 +37,11 @@ from momus.engine.request import Request, set_aside, with_labels
 from momus.engine.reuse import Reuse
 from momus.engine.run_critic import Work
 from momus.errors import UsageError
-from momus.joint.carried import carried
 from momus.joint.ranks import analyse, nearer_of
 from momus.joint.slices import reading_slices, together
 from momus.numeric.devices import resolve_device
 from momus.processes import usable_cores
 from momus.progress import Timed, default_reporter
-from momus.runs.findings import broken_of
 from momus.runs.folder import JOINT, REPORT, RunFolder, write_joint
 from momus.runs.kept import write_texts
 from momus.runs.manifest import ROWS
@@ -238,11 +236,9 @@ def judged(run: Run, texts: Texts) -> None:
         few, *others = texts.analysed
         joint = analyse(results.axes, results.verdicts, few, others, settings, run.timed, pool)
     alpha = 1 - settings.confidence
-    told = [(b.critic, b.generated, b.fault.of) for b in broken_of(results.results) or () if not b.alone]
     results.joint = replace(
         joint,
         slices=together([s for r in results.results for s in r.slices], alpha),
-        carried=carried(results.means, results.verdicts, told, few, others),
         wins=tuple(adjusted_by_text([w for r in results.results for w in r.wins])),
     )
 

@@ -23,7 +23,7 @@ from momus.files import content_digest, plain
 from momus.outputs import copy_folder
 from momus.rows.folder import RowFolder
 from momus.runs.folder import RunFolder
-from momus.runs.kept import read_means, read_scores
+from momus.runs.kept import read_scores
 from momus.runs.manifest import ROWS
 from momus.runs.result import Again, Outcome
 from momus.runs.texts import Texts
@@ -101,8 +101,7 @@ def kept_outcome(
     # everything or nothing: a result is one table, of which no part can be kept alone
     if kept.signature == signature:
         axis = folder.kept_axis(critic)
-        axis = None if axis is None else axis.take(texts.samples_by_name)
-        return Outcome(kept, axis=axis, means=read_means(folder.critic_folder(critic.name))), ()
+        return Outcome(kept, axis=None if axis is None else axis.take(texts.samples_by_name)), ()
     # digests of code mean nothing to a reader: `source_change` says in words whose code differs
     keys = {**kept.signature, **signature}.keys() - {"source"}
     differing = sorted(k for k in keys if kept.signature.get(k) != signature.get(k))

@@ -24,7 +24,6 @@ from momus.engine.measured import Measured, few_notes, measured, with_shown
 from momus.engine.reuse import Reuse, critic_signature, kept_outcome
 from momus.errors import FittingError
 from momus.estimator import clone, json_params
-from momus.joint.carried import means_of
 from momus.joint.partners import wins_of
 from momus.joint.slice_tests import slices_of
 from momus.joint.slices import codes_of
@@ -244,16 +243,14 @@ def written(result: CriticResult, measurement: Measured, folder: RunFolder | Non
     Scores of texts in their files may be millions: they are in the folder only, if there is one.
     """
     in_order = list(zip(measurement.scored, (measurement.texts.real, *measurement.texts.generated), strict=True))
-    means = means_of(measurement.critic, measurement.sampled, result.verdicts)
     if folder is not None:
         tables = (s.table() for scores, corpus in in_order for s in as_given(scores, corpus, WRITTEN))
         axis, sizes = measurement.axis, {s.corpus: len(s) for s in measurement.scored}
         # of all documents, scored in the sample only
-        axis = None if axis is None else axis.placed(measurement.texts.samples_by_name, sizes)
-        folder.keep(result, tables, axis, means)
+        folder.keep(result, tables, None if axis is None else axis.placed(measurement.texts.samples_by_name, sizes))
         if measurement.texts.in_parts:
-            return Outcome(result, axis=measurement.axis, means=means)
-    return Outcome(result, [next(as_given(*pair)) for pair in in_order], axis=measurement.axis, means=means)
+            return Outcome(result, axis=measurement.axis)
+    return Outcome(result, [next(as_given(*pair)) for pair in in_order], axis=measurement.axis)
 
 
 def as_given(scores: Scores, corpus: Corpus, size: int = 0) -> Iterator[Scores]:

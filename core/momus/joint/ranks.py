@@ -19,7 +19,6 @@ from momus.inference.matching import Names, pools_of
 from momus.inference.ranking import Distances, Ranks, average, nearest_on_average, ranked
 from momus.joint.adjusted import AdjustedRow, adjusted_verdicts
 from momus.joint.axes import AxisRows
-from momus.joint.carried import Carried
 from momus.joint.partners import Win
 from momus.joint.replicates import Replicates
 from momus.joint.slices import Slices
@@ -249,8 +248,6 @@ class Joint:
         Shares of prompts on which a statistic is larger in the generated text.
     nearer
         Which of two models is nearer to real text, where one is the reference and real text is given too.
-    carried
-        Differences that rest on broken documents, or on a single one.
     """
 
     ranking: Ranking | None = None
@@ -258,7 +255,6 @@ class Joint:
     nearer: tuple[Nearer, ...] = ()
     slices: tuple[Slices, ...] = ()
     wins: tuple[Win, ...] = ()
-    carried: tuple[Carried, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Convert to plain lists, strings and numbers; numbers that do not exist are null."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from momus.evidence import Overuse, Overused, Table
-from momus.joint.carried import Carried
 from momus.joint.partners import Win
 from momus.joint.ranks import ALL_AXES, RankRow
 from momus.joint.slices import Slices
@@ -199,8 +198,8 @@ class Answer:
         What is broken, told before anything else; None if no critic looked for faults.
     reference
         Name of the text that all are compared with.
-    slices, wins, alpha, carried
-        What is said of slices and pairs of answers, the level of findings, and what rests on few documents.
+    slices, wins, alpha
+        What is said of slices and pairs of answers, and the level of findings.
     """
 
     corpora: tuple[CorpusAnswer, ...]
@@ -213,7 +212,6 @@ class Answer:
     slices: tuple[Slices, ...] = ()
     wins: tuple[Win, ...] = ()
     alpha: float = 0.05
-    carried: tuple[Carried, ...] = ()
 
     @property
     def nearest(self) -> CorpusAnswer | None:
@@ -264,7 +262,6 @@ def answer_of(comparison: Results) -> Answer:
         axes.append(AxisAnswer(critic, cells[0].row.axis, cells))
     axes.sort(key=lambda a: a.order)  # stable: axes of one size stay in the order of the critics
     findings = in_order(f for a in axes for c in a.cells for f in c.findings)
-    told = {(c.row.critic, c.row.statistic, c.generated) for a in axes for c in a.cells}
     ranking = comparison.joint.ranking
     return Answer(
         _corpora(comparison, [c for a in axes for c in a.cells]),
@@ -277,7 +274,6 @@ def answer_of(comparison: Results) -> Answer:
         comparison.joint.slices,
         comparison.joint.wins,
         comparison.verdicts[0].alpha if comparison.verdicts else 0.05,
-        tuple(c for c in comparison.joint.carried if c.document or (c.critic, c.statistic, c.generated) in told),
     )
 
 

@@ -27,7 +27,7 @@ from momus.locking import Lock
 from momus.outputs import delete, make_folder, replacing, write_bytes, writing
 from momus.ownership import check_folder
 from momus.parameters import shown
-from momus.runs.kept import HEADLINE, read_axis, write_axis, write_means
+from momus.runs.kept import HEADLINE, read_axis, write_axis
 from momus.runs.manifest import (
     AGAIN,
     MANIFEST,
@@ -46,7 +46,6 @@ from momus.verdicts.verdict import Verdict
 if TYPE_CHECKING:
     from momus.critic import Critic
     from momus.joint.axes import AxisRows
-    from momus.joint.carried import Means
 
 RUN, VERDICTS, DOCUMENTS, REPORT, LOCK = "run.json", "verdicts.jsonl", "documents.parquet", "report.html", ".lock"
 PAIRS, JOINT = "pairs.jsonl", "joint.json"
@@ -133,10 +132,8 @@ class RunFolder:
         """Folder of the files of one critic."""
         return self.work / "critics" / name
 
-    def keep(
-        self, result: CriticResult, scores: Iterable[pa.Table], axis: AxisRows | None = None, means: Means | None = None
-    ) -> None:
-        """Write scores (a table for each text), headline rows, values and result of a critic.
+    def keep(self, result: CriticResult, scores: Iterable[pa.Table], axis: AxisRows | None = None) -> None:
+        """Write scores (a table for each text), headline rows and result of a critic.
 
         The result is written last: it marks the critic as finished.
         """
@@ -147,7 +144,6 @@ class RunFolder:
             delete(folder / HEADLINE)
         else:
             write_axis(axis, folder)
-        write_means(means or {}, folder)
         write_json(folder / RESULT, result.to_json(), indent=None)
         write_manifest(folder)
 

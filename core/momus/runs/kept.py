@@ -3,7 +3,7 @@
 ``documents.parquet`` has one row per document and critic; ``texts.parquet`` the ids, prompts, groups and hashes of all
 documents; ``critics/NAME/real.parquet`` the scores of the real text with their rows, in the columns of a part
 (`momus.rows.packing`); ``critics/NAME/headline.parquet`` the rows of the headline of all texts, for analyses of all
-axes, and ``critics/NAME/means.parquet`` values of documents. Scores and rows have a record in their metadata.
+axes. The latter two have a record in their metadata.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from momus.critic.scores import Scores
 from momus.errors import StoreError
 from momus.inference.samples import Rows
 from momus.joint.axes import AxisRows
-from momus.numeric.types import Floats
 from momus.outputs import delete, make_folder, replacing
 from momus.rows.folder import SummaryRecord
 from momus.rows.packing import keys_of, scored_columns, scores_of, summary_from_json, summary_to_json, unpack
@@ -38,12 +37,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from momus.critic import Critic
-    from momus.joint.carried import Means
     from momus.runs.result import Results
     from momus.text.corpus import Corpus
 
 T = TypeVar("T")
-TEXTS, REAL, HEADLINE, MEANS = "texts.parquet", "real.parquet", "headline.parquet", "means.parquet"
+TEXTS, REAL, HEADLINE = "texts.parquet", "real.parquet", "headline.parquet"
 SCORED, OF_AXIS = b"momus.scores", b"momus.axis"
 """Keys of the metadata that hold the record of a table."""
 LABELS = pa.schema([(name, pa.string()) for name in ("corpus", "id", "prompt", "group")] + [("hash", pa.uint64())])
@@ -239,38 +237,6 @@ def read_axis(folder: Path, critic: Critic[Any]) -> AxisRows:
         {n: np.asarray(lists["scored"].to_numpy(zero_copy_only=False), dtype=bool) for n, lists in tables.items()},
         {n: np.asarray(lists["value"].to_numpy(), dtype=np.float64) for n, lists in tables.items()},
     )
-
-
-VALUES = pa.schema([(n, pa.string()) for n in ("corpus", "statistic")]
-                   + [(n, pa.list_(pa.float64())) for n in ("real", "generated")])  # fmt: skip
-
-
-def write_means(means: Means, folder: Path) -> None:
-    """Write values of documents, by generated text and statistic."""
-    rows = [dict(zip(VALUES.names, (*key, *sides), strict=True)) for key, sides in means.items()]
-    table = pa.Table.from_pylist(rows, schema=VALUES)
-    with replacing(folder / MEANS) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
-
-
-def read_means(folder: Path) -> dict[tuple[str, str], tuple[Floats, Floats]]:
-    """Read what `write_means` wrote.
-
-    Raises
-    ------
-    StoreError
-        The file cannot be read.
-    """
-    path = folder / MEANS
-    try:
-        with pq.ParquetFile(path) as file:
-            rows = file.read(use_threads=False).cast(VALUES).to_pylist()
-        return {
-            (r["corpus"], r["statistic"]): (np.array(r["real"], dtype=float), np.array(r["generated"], dtype=float))
-            for r in rows
-        }
-    except FAULTS as error:
-        raise _unreadable(path, error) from error
 
 
 def _rows(table: pa.Table, width: int, dense: bool) -> Rows:

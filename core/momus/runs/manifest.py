@@ -31,7 +31,7 @@ REPORT_KIND = "a report"
 ROWS = "rows"
 """Folder of the rows of texts that were scored in parts; each of its files is sealed by itself."""
 OF_CRITIC = re.compile(
-    r"critics/[^/]+/((result|critic|manifest)\.json|(scores|headline|means|real)\.parquet|\.?arrays\.safetensors)"
+    r"critics/[^/]+/((result|critic|manifest)\.json|(scores|headline|real)\.parquet|\.?arrays\.safetensors)"
 )
 """Paths of the files of the critics, within a run folder."""
 AGAIN = "run `momus compare` again, with another folder"

@@ -23,7 +23,6 @@ from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from momus.joint.axes import AxisRows
-    from momus.joint.carried import Means, Sides
 
 Count = Annotated[int, Range(0)]
 
@@ -244,16 +243,14 @@ class Outcome:
         Per-document rows of each corpus; empty where an earlier run had the result.
     again
         What an earlier run had done of it and was done again.
-    axis, means
-        Headline rows of all documents, for analyses of several critics at once, None for critics of running text; and
-        values of documents (`momus.joint.carried.means_of`).
+    axis
+        Headline rows of all documents, for analyses of several critics at once; None for critics of running text.
     """
 
     result: CriticResult
     scores: Sequence[Scores] = ()
     again: Sequence[Again] = ()
     axis: AxisRows | None = None
-    means: Means = field(default_factory=dict)
 
 
 @dataclass
@@ -274,9 +271,9 @@ class Results:
         What a reader must know before believing the numbers.
     pairs
         Headline rows between generated corpora (``pairwise``), adjusted among themselves.
-    axes, means
-        Headline rows of all documents by critic, for analyses of several critics at once, and values of documents by
-        critic, generated text and statistic; empty in runs that were read from a folder.
+    axes
+        Headline rows of all documents by critic, for analyses of several critics at once; empty in runs that were read
+        from a folder.
     joint
         Those analyses: ranks, adjustment, slices, wins.
     left_out
@@ -295,14 +292,12 @@ class Results:
     joint: Joint = field(default_factory=Joint)
     left_out: dict[str, str] = field(default_factory=dict)
     folder: Path | None = field(default=None, compare=False, repr=False)
-    means: dict[tuple[str, str, str], Sides] = field(default_factory=dict, repr=False)
 
     def add(self, outcome: Outcome) -> None:
         """Add the outcome of a critic."""
         self.results.append(outcome.result)
         self.scores |= {(outcome.result.name, s.corpus): s for s in outcome.scores}
         self.axes += [outcome.axis.sharing(self.axes)] if outcome.axis else []
-        self.means |= {(outcome.result.name, *key): sides for key, sides in outcome.means.items()}
 
     def rows(self) -> list[dict[str, Any]]:
         """Verdicts as dicts."""

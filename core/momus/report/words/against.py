@@ -48,7 +48,7 @@ def first_sentences(answer: Answer, against: Against) -> list[str]:
     sure = [d for d in against.directions if d.p_adjusted <= against.alpha]
     if sure:
         sentences.append(_direction(max(sure, key=lambda d: abs(d.difference)), against.reference))
-    broken = broken_lines(answer.broken or (), against.reference, answer.slices, answer.carried)
+    broken = broken_lines(answer.broken or (), against.reference, answer.slices)
     return [*unchanged_lines(against.unchanged), *broken, *slice_lines(answer), *sentences, *win_lines(answer)]
 
 

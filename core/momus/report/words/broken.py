@@ -5,27 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from momus.against.versions import Unchanged
-from momus.joint.carried import Carried
 from momus.joint.slices import Slices
 from momus.report.safe import one_line
-from momus.report.words.format import HUMAN, percent, rounded
+from momus.report.words.format import HUMAN, percent
 from momus.runs.findings import Broken
 from momus.text.counting import counted, joined, text_of
 
-IDS, EACH, WITH = 3, 2, 3
-"""Documents that are named, faults in a line, of which there are two at most, and findings that go with them."""
+IDS, EACH = 3, 2
+"""Documents that are named, and faults in a line; there are two lines at most."""
 
 
-def broken_lines(
-    broken: Sequence[Broken],
-    reference: str = "real",
-    slices: Sequence[Slices] = (),
-    rests: Sequence[Carried] = (),
-) -> list[str]:
+def broken_lines(broken: Sequence[Broken], reference: str = "real", slices: Sequence[Slices] = ()) -> list[str]:
     """What is broken, in two lines at most, each fault with its share, that of the reference, and documents.
 
-    Of slices, the one is told that has the largest share, if it stands out. What is gone without broken documents
-    follows, and the first finding that goes or comes without a single one.
+    Of slices, the one is told that has the largest share, if it stands out.
 
     >>> from momus.evidence import Faulty
     >>> fault = Faulty("broken-off", "broken_off_share", "break off", (4, 200), (68, 200), ["a3", "a17"])
@@ -38,23 +31,7 @@ def broken_lines(
         also = f" · {counted(rest, 'fault')} more" if rest > 0 else ""
         said = " · ".join(_said(b, reference, slices) for b in broken[start : start + EACH])
         lines.append(f"{'Also broken' if start else 'Broken'}: {said}{also}.")
-    gone = [_direction(c) for c in rests if not c.document and c.generated == broken[0].generated][:WITH]
-    if gone:
-        lines[-1] += f" Without these, {one_line(broken[0].generated, 40)} is no longer {joined(gone, 'nor')}."
-    return lines + [_of_one(c, reference) for c in rests if c.document][:1]
-
-
-def _direction(c: Carried) -> str:
-    """What the generated text is, or is no longer."""
-    return c.wording.direction[c.rises] if c.wording.direction else f"different in {c.wording.label}"
-
-
-def _of_one(c: Carried, reference: str) -> str:
-    """What changes without one document, and what it is."""
-    name, document = (one_line(x, 40) for x in (c.generated, c.document))
-    side = f"{document} of {one_line(text_of(c.corpus, HUMAN), 40)}"
-    values = f"{c.wording.label} {rounded(c.value)}, others: {rounded(c.others)}"
-    return f"Without {side} ({values}), {name} is {'' if c.differs else 'no longer '}{_direction(c)}."
+    return lines
 
 
 def _said(b: Broken, reference: str, slices: Sequence[Slices]) -> str:

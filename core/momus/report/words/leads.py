@@ -21,7 +21,7 @@ from momus.verdicts.verdict import Verdict
 def first_sentences(answer: Answer) -> list[str]:
     """What is broken, then the answer: nearest text, what leads, on how many axes texts differ, what follows."""
     sentences = [
-        *broken_lines(answer.broken or (), answer.reference, answer.slices, answer.carried),
+        *broken_lines(answer.broken or (), answer.reference, answer.slices),
         *slice_lines(answer),
     ]
     sentences += [answer.layout] if answer.layout else []
