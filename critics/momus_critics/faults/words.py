@@ -73,7 +73,7 @@ class WordModel(Estimator):
         real, salad = real[known], salad[known]
         # a few real documents in another language say nothing of the others: deviations to the 16th percentile count
         median = np.median(real, axis=0) if known.any() else np.zeros(2)
-        usual = median - 3.5 * (median - np.quantile(real, 0.16, axis=0)) if known.any() else median
+        usual = median - 3 * (median - np.quantile(real, 0.16, axis=0)) if known.any() else median
         between = (real.mean(axis=0) + salad.mean(axis=0)) / 2 if known.any() else np.zeros(2)
         of_spelling = np.minimum(_lowest(spelt[:, None], spelt.mean(keepdims=True) - 3 * spelt.std()), -LEAST_GAIN)
         self.limits_ = np.concatenate([np.minimum(_lowest(real, usual), between), of_spelling])
