@@ -75,9 +75,13 @@ def _of_scores(corpus: str, groups: HiddenGroups) -> str:
 
 
 def _unknown(scores: Scores) -> Ints | None:
-    """Rows of the scored documents; None if groups or repeated prompts say which of them belong together."""
+    """Rows of the scored documents; None if groups or prompts say which of them belong together, or are the ids."""
     prompts = [p for p in scores.scored_prompts if p is not None]
-    if any(g is not None for g in scores.scored_groups) or len(set(prompts)) < len(prompts):
+    if (
+        any(g is not None for g in scores.scored_groups)
+        or len(set(prompts)) < len(prompts)
+        or scores.prompts == scores.ids
+    ):
         return None
     return np.flatnonzero(scores.scored)
 
