@@ -106,12 +106,7 @@ def word_use(sketch: TextSketch, rows: Ints) -> Floats:
 
 
 def _testable(sketch: TextSketch, order: Ints) -> Ints:
-    """Rows of the documents with text, in this order; none if groups or repeated prompts say what belongs together.
-
-    Nor if ids are those of the prompts: what they share, such as the name of a task, was the same for both texts.
-    """
-    if sketch.table["id"].equals(sketch.table["prompt"]):
-        return np.zeros(0, dtype=np.int64)
+    """Rows of the documents with text, in this order; none if groups or repeated prompts say what belongs together."""
     prompts = sketch.table["prompt"].drop_null()
     if sketch.table["group"].null_count < len(sketch) or pc.count_distinct(prompts).as_py() < len(prompts):
         return np.zeros(0, dtype=np.int64)

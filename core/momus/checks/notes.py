@@ -75,13 +75,9 @@ def _of_scores(corpus: str, groups: HiddenGroups) -> str:
 
 
 def _unknown(scores: Scores) -> Ints | None:
-    """Rows of the scored documents; None if groups or prompts say which of them belong together, or are the ids."""
+    """Rows of the scored documents; None if groups or repeated prompts say which of them belong together."""
     prompts = [p for p in scores.scored_prompts if p is not None]
-    if (
-        any(g is not None for g in scores.scored_groups)
-        or len(set(prompts)) < len(prompts)
-        or scores.prompts == scores.ids
-    ):
+    if any(g is not None for g in scores.scored_groups) or len(set(prompts)) < len(prompts):
         return None
     return np.flatnonzero(scores.scored)
 
