@@ -87,7 +87,7 @@ def _detectable(v: Verdict, gap: Gap, limit: float, level: float, bands: bool) -
     least = (gap if isinstance(of_row, str) else of_row).detectable(limit, level)
     real, share = v.real_value or 0.0, v.wording.format == "share"
     change = in_units(v, least * (v.band or 0.0), real, rises=False) if bands else least
-    if not v.wording.concrete or not change or (real <= 0 and not share):
+    if not v.wording.concrete or not change or (change > 1 if share else real <= 0):
         return {"detectable": least}
     return {"detectable": least, "change": f"{rounded(100 * change)} points" if share else percent(change / real)}
 

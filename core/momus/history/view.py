@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from rich.console import Group, RenderableType
 
+from momus.arguments import arg
 from momus.history.diff import RunDiff
 from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
@@ -217,9 +218,9 @@ def verdict_line(result: GateResult) -> str:
 def failure(result: GateResult) -> tuple[str, str]:
     """Message and hint of the error of a failed gate."""
     first = result.failed[0]
-    fault = first.statistic.removesuffix("_share").replace("_", "-")
-    by_fault = first.critic == FAULTS and first.statistic.endswith("_share") and fault != "faulty"
-    hint = f"read the documents: momus outliers {result.run} {f'--fault {fault}' if by_fault else f'-c {first.critic}'}"
+    kind = first.statistic.removesuffix("_share").replace("_", "-")
+    which = f"-c {first.critic}" if first.critic != FAULTS or kind in ("faulty", "latent-nll") else arg("fault", kind)
+    hint = f"read the documents: momus outliers {result.run} {which}"
     if result.baseline:
         hint += f"; see what changed: momus diff {result.baseline} {result.run}"
     lines = [check_line(c, result.model) for c in result.failed]

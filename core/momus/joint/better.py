@@ -135,5 +135,5 @@ def better_of(preferences: Sequence[Preference], rows: Rows, nearer: Sequence[Ne
         if isinstance(gap, str):
             decided.append(Better(v, reason=gap))
         else:
-            decided.append(Better(v, near, gap.value, *gap.interval(alpha / 2 / len(preferences))))
+            decided.append(Better(v, near, gap.value, *gap.interval(alpha / len(preferences))))
     return decided

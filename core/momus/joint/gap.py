@@ -97,8 +97,9 @@ class Gap:
         return self._within(float(t.isf(level / self._tails(limit), self.freedom)))
 
     def _tails(self, limit: float) -> int:
-        """2 where an effect of −limit may be estimated to lie beyond +limit."""
-        return 1 + (self.kind == "size" and limit * self.unit < FAR * max(self.below, self.above))
+        """2 where an effect of −limit may be estimated to lie beyond +limit; and of 0, either side of which is told."""
+        near = self.kind == "size" and limit * self.unit < FAR * max(self.below, self.above)
+        return 2 if near or (self.kind == "side" and not limit) else 1
 
     def detectable(self, limit: float, level: float) -> float:
         """The distance that is shown to lie beyond the limit in `POWER` of cases, by a normal approximation.
