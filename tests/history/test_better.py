@@ -79,7 +79,7 @@ def test_worse_than_the_limit_fails_if_shown_and_a_required_limit_passes_if_show
         (Rules(better=preferences("lenght=fewer")), "no critic 'lenght'"),
         (Rules(better=preferences("length.means=fewer")), r"(?s)no statistic 'means'.*mean_length"),
         (Rules(max=(Limit.parse("length=1 worse"),)), r"(?s)does not say what is worse.*fewer, lower, more, higher"),
-        (Rules(require=("not-worse",)), "needs better"),
+        (Rules(require=("not-worse",)), "does not say what is worse"),
     ],
 )
 def test_rules_of_what_nobody_named_are_errors(run, rules, message):

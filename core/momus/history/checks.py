@@ -27,7 +27,7 @@ from momus.history.rules import (
     limit_of,
     required_of,
 )
-from momus.joint.better import NEARER, near_of, row_of, told
+from momus.joint.better import NEARER, row_of, told
 from momus.joint.gap import POWER, Gap
 from momus.joint.slices import FEWEST, Slice, Slices, in_units, normal, reach
 from momus.report.words.format import percent, rounded
@@ -122,8 +122,7 @@ def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Itera
         v, (limit, text) = p.row(rows), rules.limit_of_worse(p)
         shown = rules.strict or NOT_WORSE in required_of(rules.require, p.critic)
         text = text.replace("better", "require not-worse:", 1) if shown else text
-        gap = p.gap(v, near_of(v, run.joint.nearer))
-        yield _Limited("better", text, v, _in_own_unit(limit, v), gap, v, shown=shown)
+        yield _Limited("better", text, v, _in_own_unit(limit, v), p.gap(v, run.joint.nearer), v, shown=shown)
     tested = sum(v.p is not None for v in speaking.values())
     for critic, v in speaking.items():
         limits: list[tuple[Rule, str, Limit]] = []
@@ -327,10 +326,8 @@ def p_beyond(s: Slices, c: Slice, b: Bound) -> float:
 def _bounds(rules: Rules, c: Slice, rows: Mapping[str, Verdict]) -> list[Bound]:
     """The bounds of a statistic: the narrowest in bands, if it has a band, and those of its difference."""
     v = rows.get(c.statistic)
-    limits = (x for x in rules.max if x.of_difference and x.side != "worse")
-    worded: list[tuple[Rule, str, Limit]] = [("max", f"max {x}", x) for x in limits]
-    preferred = (rules.limit_of_worse(p) for p in rules.better if p.direction != NEARER)
-    worded += [("better", text, x) for x, text in preferred]
+    worded: list[tuple[Rule, str, Limit]] = [("max", f"max {x}", x) for x in rules.max if x.side != "worse" and x.words]
+    worded += [("better", *rules.limit_of_worse(p)[::-1]) for p in rules.better if p.direction != NEARER]
     differences = [
         Bound(rule, text, x.value * _unit(x, c.real_value), 1.0, x.words)
         for rule, text, x in worded

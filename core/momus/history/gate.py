@@ -200,15 +200,12 @@ def _check_paired(baseline: KeptRun, unpaired: list[str]) -> None:
 
 def _check_axes(run: KeptRun, rules: Rules) -> None:
     """Raise `UsageError` if a rule is for a critic that the run lacks, or for what is worse and nobody said so."""
-    preferred = [p.critic for p in rules.better]
-    for limit in rules.max:
-        if limit.side == "worse" and limit.critic not in preferred:
-            raise UsageError(
-                f"{arg('max', str(limit))}: {arg('better')} does not say what is worse",
-                hint=f"name a direction of {limit.critic}: {', '.join(WORSE)}",
-            )
-    if NOT_WORSE in rules.findings and not rules.better:
-        raise UsageError(f"{arg('require', [NOT_WORSE])} needs {arg('better')}", hint="name what is better")
+    places = [p.place for p in rules.better]
+    worse = [arg("max", str(x)) for x in rules.max if x.side == "worse" and x.place not in places]
+    worse += [arg("require", [NOT_WORSE])] if NOT_WORSE in rules.findings and not places else []
+    if worse:
+        hint = f"name a direction of the axis: {', '.join(WORSE)}"
+        raise UsageError(f"{worse[0]}: {arg('better')} does not say what is worse", hint=hint)
     for name in rules.named:
         if name not in run.critics:
             why = f" ({run.left_out[name]})" if name in run.left_out else ""

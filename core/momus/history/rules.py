@@ -20,7 +20,6 @@ NOT_BEYOND, WITHIN = "not-beyond-human", "within-human"
 NOT_BEYOND_ITSELF, WITHIN_ITSELF = "not-beyond-itself", "within-itself"
 """The same where the reference is text of a model."""
 NOT_WORSE = "not-worse"
-"""Of a preference: shown to be worse by no more than its limit."""
 REQUIREMENTS = (NOT_BEYOND, WITHIN, NOT_BEYOND_ITSELF, WITHIN_ITSELF, NOT_WORSE)
 KEYS = ("baseline", "better", "max", "max-worse", "require", "strict", "alpha", "corpus", "sequential")
 Rule = Literal["better", "max", "max-worse", "require"]

@@ -36,10 +36,6 @@ ROUNDING = 1e-12
 LONG = 2000
 """Characters of a message that are kept."""
 JUNIT = "JUnit XML of a gate"
-FAULTS = "faults"
-"""The critic whose statistics are shares of documents with a fault, which `momus outliers` lists."""
-POWERS = 3
-"""Axes of which it is told in a sentence what would have been found."""
 
 
 def run_name(path: str) -> str:
@@ -219,7 +215,7 @@ def failure(result: GateResult) -> tuple[str, str]:
     """Message and hint of the error of a failed gate."""
     first = result.failed[0]
     kind = first.statistic.removesuffix("_share").replace("_", "-")
-    which = f"-c {first.critic}" if first.critic != FAULTS or kind in ("faulty", "latent-nll") else arg("fault", kind)
+    which = f"-c {first.critic}" if first.critic != "faults" or kind in ("faulty", "latent-nll") else arg("fault", kind)
     hint = f"read the documents: momus outliers {result.run} {which}"
     if result.baseline:
         hint += f"; see what changed: momus diff {result.baseline} {result.run}"
@@ -241,9 +237,8 @@ def found(check: Check) -> str:
 
 def power_line(result: GateResult) -> str:
     """What the gate would have found in most cases, in one sentence; empty where that has no unit."""
-    sizes = {c.axis: f"{c.axis} changed by {c.change}" for c in result.checks if c.change}
-    told = joined([*sizes.values()][:POWERS])
-    return f"In {percentage(POWER, 0)} of cases it would have found {told}." if told else ""
+    sizes = [*{c.axis: f"{c.axis} changed by {c.change}" for c in result.checks if c.change}.values()]
+    return f"In {percentage(POWER, 0)} of cases it would have found {joined(sizes[:3])}." if sizes else ""
 
 
 def gate_notes(result: GateResult) -> list[str]:
@@ -272,14 +267,9 @@ def gate_notes(result: GateResult) -> list[str]:
 def gate_blocks(result: GateResult, whole: bool = True) -> list[PrintedBlock]:
     """The verdict, a table of checks, notes, and inputs that differ; if ``whole``, checks that failed in words."""
     several = len({c.corpus for c in result.checks}) > 1  # then the axis says of which generated text
-
-    def axis(c: Check) -> str:
-        of = "" if c.bands else f": {statistic_name(c.statistic)}"
-        return f"{f'{c.corpus}: ' * several}{c.axis}{of}"
-
     columns: Columns[Check] = [
         ("rule", lambda c: c.rule),
-        ("axis", axis),
+        ("axis", lambda c: f"{c.corpus}: " * several + c.axis + f": {statistic_name(c.statistic)}" * (not c.bands)),
         ("value", lambda c: amount(c, c.value)),
         ("interval", span),
         ("limit", lambda c: number(c.limit)),

@@ -14,8 +14,6 @@ from momus.verdicts.verdict import Verdict
 NEARER = "nearer:human"
 WORSE = {"fewer": "more", "lower": "more", "more": "fewer", "higher": "fewer", NEARER: "farther"}
 """By direction that is better, the one that is worse."""
-Rows = Mapping[str, Mapping[str, Verdict]]
-"""Verdicts of a generated text, by critic and statistic."""
 
 
 @dataclass(frozen=True)
@@ -59,23 +57,19 @@ class Preference:
             hint = f"the axes are {', '.join(critics)}; the directions {', '.join(WORSE)}"
             raise UsageError(f"{arg('better', [str(self)])}: no critic {self.critic!r} runs", hint=hint)
 
-    def row(self, rows: Rows) -> Verdict:
-        """The row that it is about; `UsageError` without such an axis or statistic."""
+    def row(self, rows: Mapping[str, Mapping[str, Verdict]]) -> Verdict:
+        """The row that it is about, of rows by critic and statistic; `UsageError` without such an axis or statistic."""
         self.check(list(rows))
         return row_of(rows[self.critic], self.statistic, arg("better", [str(self)]))
 
-    def gap(self, v: Verdict, near: Nearer | None) -> Gap | str:
+    def gap(self, v: Verdict, nearer: Sequence[Nearer]) -> Gap | str:
         """How far the text goes the way that is worse, below 0 the other way; or why that is not known."""
         if self.direction != NEARER:
             return Gap.of_difference(v, WORSE[self.direction])
-        if near is None:
-            return "its distance to text of people is not known"
+        near = next((n for n in nearer if (n.critic, n.generated) == (v.critic, v.generated)), None)
+        if near is None or not near.bands:
+            return "its distance to text of people is not known in human bands"
         return Gap(near.new - near.old, near.error, near.error, near.freedom, 1.0, "side")
-
-
-def near_of(v: Verdict, nearer: Sequence[Nearer]) -> Nearer | None:
-    """What is known of the distances to text of people on the axis of a row."""
-    return next((n for n in nearer if (n.critic, n.generated) == (v.critic, v.generated)), None)
 
 
 def row_of(rows: Mapping[str, Verdict], statistic: str, place: str) -> Verdict:
@@ -107,13 +101,10 @@ def rows_of(verdicts: Sequence[Verdict], generated: str, reference: str) -> dict
 
 @dataclass(frozen=True)
 class Better:
-    """What is shown of a preference: its row, or distances to people, how far that is worse, and the interval.
+    """A preference with its row, how far that is worse with its interval, or the reason why that is not known."""
 
-    ``reason`` says why there is none; intervals of all preferences of a text hold at once.
-    """
-
+    preference: Preference
     row: Verdict
-    near: Nearer | None = None
     worse: float = 0.0
     low: float = 0.0
     high: float = 0.0
@@ -125,15 +116,7 @@ class Better:
         return "worse" if self.low > 0 else "better" if self.high < 0 else "not shown"
 
 
-def better_of(preferences: Sequence[Preference], rows: Rows, nearer: Sequence[Nearer], alpha: float) -> list[Better]:
-    """Decide preferences of one text; the chance of calling any wrongly worse or better is at most alpha."""
-    decided = []
-    for p in preferences:
-        v = p.row(rows)
-        near = near_of(v, nearer) if p.direction == NEARER else None
-        gap = p.gap(v, near)
-        if isinstance(gap, str):
-            decided.append(Better(v, reason=gap))
-        else:
-            decided.append(Better(v, near, gap.value, *gap.interval(alpha / len(preferences))))
-    return decided
+def better_of(p: Preference, v: Verdict, nearer: Sequence[Nearer], level: float) -> Better:
+    """Decide a preference by its row; the chance of calling it wrongly worse or better is at most the level."""
+    gap = p.gap(v, nearer)
+    return Better(p, v, reason=gap) if isinstance(gap, str) else Better(p, v, gap.value, *gap.interval(level))

@@ -102,12 +102,7 @@ class Gap:
         return 2 if near or (self.kind == "side" and not limit) else 1
 
     def detectable(self, limit: float, level: float) -> float:
-        """The distance that is shown to lie beyond the limit in `POWER` of cases, by a normal approximation.
-
-        >>> gap = Gap(effect=0.5, below=0.1, above=0.1, freedom=1e6, unit=1.0, kind="size")
-        >>> round(gap.detectable(1.0, 0.05), 2)  # 1 + (1.645 + 0.842) / 10
-        1.25
-        """
+        """The distance that is shown to lie beyond the limit in `POWER` of cases, by a normal approximation."""
         steps = float(t.isf(level / self._tails(limit), self.freedom) + t.isf(1 - POWER, self.freedom))
         # the interval lies beyond the limit where effect − limit · unit exceeds its margin
         error = float(np.hypot(max(self.below, self.above), limit * self.unit_above))

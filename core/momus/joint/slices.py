@@ -233,17 +233,13 @@ def _in_bands(c: Slice, v: Verdict | None) -> float | None:
 
 def frame_rows(slices: Sequence[Slices], verdicts: Sequence[Verdict], by: str) -> list[dict[str, Any]]:
     """One row per text, axis and slice of a field; `UsageError` if texts were not compared by it."""
-    chosen = [s for s in slices if s.by == by]
-    if not chosen:
-        known = ", ".join(dict.fromkeys(s.by for s in slices)) or "none"
-        raise UsageError(f"{arg('by', by)}: no such slices", hint=f"those of this comparison: {known}")
-    fields = {"wording", "leading", "scale"}
-    return [
-        {"generated": s.generated, "by": by, "bands": bands, **{k: x for k, x in vars(c).items() if k not in fields}}
-        for s in chosen
-        for cells in of_axes(s, verdicts)
-        for c, bands in cells
-    ]
+    if by not in (known := [s.by for s in slices]):
+        known = list(dict.fromkeys(known)) or ["none"]
+        raise UsageError(f"{arg('by', by)}: no such slices", hint=f"those of this comparison: {', '.join(known)}")
+    cells = ((s, *cell) for s in slices if s.by == by for cells in of_axes(s, verdicts) for cell in cells)
+    left_out = {"wording", "leading", "scale"}
+    rows = ((s, bands, {k: x for k, x in vars(c).items() if k not in left_out}) for s, c, bands in cells)
+    return [{"generated": s.generated, "by": by, "bands": bands, **row} for s, bands, row in rows]
 
 
 def in_units(v: Verdict, size: float, value: float, rises: bool, scale: float = 0.0) -> float | None:

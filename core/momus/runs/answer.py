@@ -280,8 +280,9 @@ def answer_of(comparison: Results) -> Answer:
 def _better(comparison: Results, alpha: float) -> list[Better]:
     preferences = [Preference.parse(text) for text in comparison.signature.get("better", ())]
     verdicts, nearer = comparison.verdicts, comparison.joint.nearer
-    texts = dict.fromkeys((v.generated, v.reference) for v in verdicts) if preferences else ()
-    return [b for text in texts for b in better_of(preferences, rows_of(verdicts, *text), nearer, alpha)]
+    texts = dict.fromkeys((v.generated, v.reference) for v in verdicts)
+    level, rows = alpha / max(len(preferences), 1), [rows_of(verdicts, *text) for text in texts]
+    return [better_of(p, p.row(of_text), nearer, level) for of_text in rows for p in preferences]
 
 
 def _corpora(comparison: Results, cells: Sequence[Cell]) -> tuple[CorpusAnswer, ...]:

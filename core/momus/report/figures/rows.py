@@ -155,18 +155,16 @@ def slices_heatmaps(slices: Sequence[Slices], verdicts: Sequence[Verdict]) -> li
     """Axes × slices of each field and text, as heat maps of bands; of standard deviations, where no axis has bands."""
     maps = []
     for s in (s for s in slices if s.cells):
-        axes = of_axes(s, verdicts)
+        axes, names = of_axes(s, verdicts), [name for name in s.names if name not in s.small]
         known = [cells for cells in axes if any(bands is not None for _, bands in cells)]
-        names = [name for name in s.names if name not in s.small]
+        rows = [cells[0][0].axis for cells in known or axes]
         values = [
             {c.name: bands if known else c.shrunk / c.scale if c.scale else None for c, bands in cells}
             for cells in known or axes
         ]
-        rows = [cells[0][0].axis for cells in known or axes]
-        unit = "bands of the whole text" if known else "standard deviations"
+        label = f"difference in {'bands of the whole text' if known else 'standard deviations'}, drawn to the mean"
         title, key = f"{s.generated} by {s.by}: higher or lower, axis by axis", f"slices {s.by} {s.generated}"
-        table = [[of.get(name) for name in names] for of in values]
-        maps.append(Heatmap(key, title, rows, names, table, f"difference in {unit}, drawn to the mean"))
+        maps.append(Heatmap(key, title, rows, names, [[of.get(name) for name in names] for of in values], label))
     return maps
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from momus.arguments import arg
-from momus.joint.better import Better
+from momus.joint.better import NEARER, Better
 from momus.report.safe import one_line
 from momus.report.words.broken import broken_lines
 from momus.report.words.format import HUMAN, rounded
@@ -43,15 +43,13 @@ def win_lines(answer: Answer) -> list[str]:
 
 def better_lines(answer: Answer) -> list[str]:
     """Whether each text is worse or better by what the user named, with sizes and intervals: one sentence per text."""
+    heads = {"worse": "worse in", "better": "better in", "not shown": "not shown to be worse or better in"}
     lines = []
     for name in dict.fromkeys(b.row.generated for b in answer.better):
-        by: dict[str, list[str]] = {"worse": [], "better": [], "not shown": []}
-        for b in answer.better:
-            if b.row.generated == name:
-                by[b.finding].append(better_words(b))
-        told = {"worse": "worse in", "better": "better in", "not shown": "not shown to be worse or better in"}
-        said = [f"{told[finding]} {joined(words)}" for finding, words in by.items() if words]
-        lines.append(f"By what you named, {one_line(name, 60)} is {'; '.join(said)}.")
+        of_text = [b for b in answer.better if b.row.generated == name]
+        by = {head: [better_words(b) for b in of_text if b.finding == key] for key, head in heads.items()}
+        told = "; ".join(f"{head} {joined(words)}" for head, words in by.items() if words)
+        lines.append(f"By what you named, {one_line(name, 60)} is {told}.")
     return lines
 
 
@@ -62,9 +60,8 @@ def better_words(b: Better) -> str:
     sign, word = (1, "worse") if b.worse > 0 else (-1, "better")
     unit, factor = ("points", 100) if b.row.wording.format == "share" else (b.row.wording.unit, 1)
     values = versus(Cell(b.row))
-    if b.near is not None:
-        unit, factor = "human bands" if b.near.bands else "", 1
-        values = f"distance to human text {rounded(b.near.new)} (of {b.row.reference}: {rounded(b.near.old)})"
+    if b.preference.direction == NEARER:
+        unit, factor, values = "human bands", 1, "distance to human text"
     size, *ends = (rounded(sign * factor * x) for x in (b.worse, *(b.low, b.high)[::sign]))
     return f"{b.row.axis} ({values}; {word} by {f'{size} {unit}'.strip()}, {' to '.join(ends)})"
 
