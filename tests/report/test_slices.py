@@ -87,3 +87,9 @@ def test_the_page_has_the_map_and_the_prompts_that_moved_most_with_both_answers(
     first = next(s for axis, s in moved if axis == "length of documents")
     assert (first.generated.id, first.human.id) == (str(int(np.argmax(drop))),) * 2
     assert (first.generated.corpus, first.human.corpus) == ("new", "old")
+
+
+def test_the_page_of_human_text_has_the_map_too():
+    texts = answers("people", 2), {"new": answers("new", 1, 0.5)}
+    page = render(momus.compare(*texts, critics=["length"], by=("task",), permutations=199))
+    assert page.count('data-name="slices-task-new"') == 1
