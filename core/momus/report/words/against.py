@@ -17,7 +17,7 @@ from momus.report.words.blocks import Columns, PrintedBlock, table_block
 from momus.report.words.broken import broken_lines, unchanged_lines
 from momus.report.words.format import number, p_value, percent, rounded
 from momus.report.words.joint import group_blocks
-from momus.report.words.leads import differing, following, leading_sentence, slice_lines, win_lines
+from momus.report.words.leads import better_lines, differing, following, leading_sentence, slice_lines, win_lines
 from momus.report.words.sentences import axes, says_what, size
 from momus.report.words.table import SIZES, overview, taking_part
 from momus.runs.answer import Answer, AxisAnswer, Cell, CorpusAnswer
@@ -49,7 +49,8 @@ def first_sentences(answer: Answer, against: Against) -> list[str]:
     if sure:
         sentences.append(_direction(max(sure, key=lambda d: abs(d.difference)), against.reference))
     broken = broken_lines(answer.broken or (), against.reference, answer.slices)
-    return [*unchanged_lines(against.unchanged), *broken, *slice_lines(answer), *sentences, *win_lines(answer)]
+    told = [*unchanged_lines(against.unchanged), *broken, *slice_lines(answer)]
+    return [*told, *sentences, *better_lines(answer), *win_lines(answer)]
 
 
 def _single(corpus: CorpusAnswer, reference: str, broken: bool, lead: bool) -> str:
