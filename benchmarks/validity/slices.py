@@ -22,6 +22,7 @@ from momus import Corpus, Document
 from momus.critic import Statistic, StatisticCritic
 from momus.critic.scores import Scores
 from momus.history.checks import Bound, p_beyond
+from momus.history.gate import OF_SLICES
 from momus.joint.partners import interval
 from momus.joint.slice_tests import slices_of
 from momus.joint.slices import Slices, codes_of, together
@@ -114,7 +115,7 @@ def broken(runs: int, n: int, slices: int, design: str, anew: bool) -> list[str]
         found = judged(old, new, kinds, design, seed)
         named = [line.startswith("By kind, new differs only in k0,") for line in slice_sentences([found], "old")]
         other = any(c.name != "k0" for c in found.outstanding())
-        counts += [fails(found, old, LEVELS[0] / 2), any(named), other]
+        counts += [fails(found, old, LEVELS[0] * OF_SLICES / (1 + OF_SLICES)), any(named), other]
     size = f"{kinds.count('k0')} of {n}"
     return [design, size, str(slices), "drawn anew" if anew else "kept", *(share(int(c), runs) for c in counts)]
 
@@ -172,7 +173,7 @@ Written by `benchmarks/validity/slices.py`: {runs} runs a row, one statistic (le
 {table(["design", "documents", "slices", *said], level)}
 ## One slice loses 40 % of each answer
 
-The gate decides slices at half of .05, since the axes of the whole text have the other half. Within the broken slice,
+The gate decides slices at four fifths of .05, since the axes of the whole text have the rest. Within the broken slice,
 new answers are cut from the old ones; in the others they are kept, or drawn anew.
 
 {table(["design", "broken", "slices", "others", "gate fails", "slice named", "another slice named"], power)}

@@ -33,11 +33,18 @@ class Comparison(Results):
         """Give results the short forms."""
         return cls(**{f.name: getattr(results, f.name) for f in fields(Results)})
 
-    def frame(self) -> pd.DataFrame:
-        """Verdicts as a pandas data frame; the fields of the method are columns ``method_…``."""
+    def frame(self, by: str | None = None) -> pd.DataFrame:
+        """Verdicts as a pandas data frame; the fields of the method are columns ``method_…``.
+
+        With ``by``, a field in whose slices texts were compared: one row per text, axis and slice, with the difference
+        in units of the statistic, and in bands of the whole text, drawn to the mean of all slices.
+        """
         import pandas as pd
 
-        return pd.json_normalize(self.rows(), sep="_")
+        from momus.joint.slices import frame_rows
+
+        rows = self.rows() if by is None else frame_rows(self.joint.slices, self.verdicts, by)
+        return pd.json_normalize(rows, sep="_")
 
     @property
     def answer(self) -> Answer:

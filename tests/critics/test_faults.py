@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from momus import Corpus
 from momus.text.blocks import read_blocks
 from momus_critics.faults import Faults
+from momus_critics.faults.endings import broken_off
 from momus_critics.faults.loops import find_loops
 from momus_critics.faults.sheet import KINDS
-from momus_critics.faults.signs import broken_off, control_tokens, foreign_scripts, noise, refusal
+from momus_critics.faults.signs import control_tokens, foreign_scripts, noise, refusal
 
 NAMES = [kind.name for kind in KINDS]
 SUBJECTS = ("The old man", "A small boy", "Her sister", "The quiet doctor", "My neighbour", "The tired teacher")
@@ -50,6 +51,13 @@ CUT = (
     "| a | b |\n|---|---|\n| 1 | 2 |\n| 3",
     "She said (as he had",
     "今天下午下了一场大雨。我们都没有带伞。后来我",
+    "The meeting is tomorrow at the coffee shop on Main Stre",
+    "Here are two:\n\n1. Milk\n2. Bread\n3",
+    "So it is.\n\n- **Rain:** It fell.\n- **Snow:** It lay.\n\n### Then\n\n- **Sun:** It",
+    "1. One\n   - It rained.\n   - It snowed.\n2. Two\n   - It rained.\n\n### Last\n\n- Wind is often",
+    'He said two things:\n\n1. "It rains."\n2. "Despite all',
+    "Roses are red,\nviolets are blue,\nsugar is sweet,\nhoney is, too.\n\nSo sweet is the rain,\nthe wind and the sn",
+    "So it is.\n\n```\nx = 1\n```\n\nReplace",
 )
 WHOLE = (
     "It rained. She left.",
@@ -61,6 +69,9 @@ WHOLE = (
     "See https://example.org/a",
     "今天下午下了一场大雨。我们都没有带伞。",
     "It was fun! 🎉",
+    "The Future of Work: Why It Is Here and What We Can Do",
+    "Read it now! #OpenSource #TechTrends",
+    '"Believe you can and you are halfway there." – Theodore Roosevelt',
 )
 
 

@@ -102,29 +102,22 @@ def test_planted_loops_are_found():
     assert generated.outlying(True).min() > real.outlying(True).max()
 
 
-def test_a_loop_is_marked_where_it_stands():
+def test_a_copy_is_marked_where_it_stands():
     critic = Repetition().fit(words(20, 0))
     text = "It was late.\n\nShe said that she was tired and she said that she was tired and she said that she was tired"
     marked = critic.explain(Corpus.from_texts([text]))
     assert "".join(s.text for s in marked.steps) == text
-    (loop,) = [s for s in marked.steps if s.marked]
-    assert loop.label == "loop"
-    assert loop.note == "as 7 words and symbols before"
-    assert loop.text == "she said that she was tired and she said that she was tired"
-    assert "1 loop" in marked.note
+    (copy,) = [s for s in marked.steps if s.marked]
+    assert copy.label == "copy"
+    assert copy.note == "as 7 words and symbols before"
+    assert copy.text == "she said that she was tired and she said that she was tired"
 
 
-def test_ruled_lines_are_no_loops():
-    texts = Corpus.from_texts(["A title\n" + "- " * 40 + "\nand text", "no no no no no no no no"])
-    spans = Repetition().fit(words(20, 0)).project(texts).spans
-    assert spans.documents[spans.loops].tolist() == [1]
-
-
-def test_evidence_shows_the_longest_loop():
+def test_evidence_shows_the_longest_copy():
     critic = Repetition().fit(words(20, 0))
     generated = Corpus.from_texts(["again and again and again and again and again", "nothing is said twice here"])
     tables = {e.name: e for e in critic.evidence(critic.score(words(9, 1)).summary, critic.score(generated).summary)}
-    assert tables["longest-loops"].rows[0] == ("generated", 7, "again and × 4.5")
+    assert tables["longest-copies"].rows[0] == ("generated", 7, "again and again and again and again")
 
 
 def test_sources_are_told_apart_by_sentence_and_paragraph():

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from momus.history.change import DistanceMoves, Gap, _largest, reaches
+from momus.history.change import DistanceMoves, reaches
 from momus.inference.ranking import Distances
+from momus.joint.gap import Gap
 
 
 def f(u, v):
@@ -18,7 +19,6 @@ def test_the_range_over_a_box_is_that_of_a_fine_grid(seed):
     high = low + rng.gamma(1.0, size=2)
     u, v = (np.linspace(a, b, 401) for a, b in zip(low, high, strict=True))
     grid = f(u[:, None], v[None, :])
-    assert _largest(low, high) == pytest.approx(grid.max(), abs=0.02)
     moves = DistanceMoves(np.zeros(2), (low + high) / 2, np.array([[-1.0, -1.0], [1.0, 1.0]]) * (high - low) / 2, 1e9)
     moves = DistanceMoves(np.array([0.0, f(*moves.values)]).clip(-9, 9), moves.values, moves.draws, 1e9)
     assert moves.interval(1.0) == pytest.approx((grid.min(), grid.max()), abs=0.02)
@@ -82,7 +82,7 @@ def test_p_agrees_with_the_interval():
 
 
 def test_laws_are_bounded_for_a_shared_real_text():
-    one, other = Gap(0.1, 0.03, 0.02, 40.0, 1.0, True), Gap(0.3, 0.04, 0.04, 50.0, 1.0, True)
+    one, other = Gap(0.1, 0.03, 0.02, 40.0, 1.0, "size"), Gap(0.3, 0.04, 0.04, 50.0, 1.0, "size")
     moves = DistanceMoves.of_gaps(one, other)
     assert moves.errors == pytest.approx([0.05, 0.07])
     assert moves.change == pytest.approx(0.2)

@@ -2,14 +2,17 @@
 
 import json
 import random
+import re
 from dataclasses import asdict, replace
 
 import pytest
 
 import momus
-from momus import Corpus
+from momus import Corpus, Document, Section
 from momus.evidence import Faulty, Table, from_json, to_json
 from momus.report.words.broken import broken_lines
+from momus.report.words.leads import first_sentences
+from momus.runs.answer import answer_of
 from momus.runs.findings import LEVEL, broken_of, exceeds
 from momus.runs.result import CriticResult, Unscored
 
@@ -48,6 +51,35 @@ def test_there_are_two_lines_at_most():
     lines = broken_lines(broken)
     assert [line.split(":")[0] for line in lines] == ["Broken", "Also broken"]
     assert lines[1].endswith("3 faults more.")
+
+
+def test_the_slice_that_is_broken_most_is_told_and_nothing_twice():
+    rng = random.Random(3)
+    sentence = lambda: " ".join(rng.sample(["rain", "stone", "cat", "runs", "under", "tree"], 5)).capitalize()  # noqa: E731
+
+    def text(name, shares):
+        kinds = [("code", "letters")[i % 2] for i in range(120)]
+        cut = [rng.random() < shares[kind] for kind in kinds]
+        texts = [f"{sentence()}. {sentence()}{' the' if c else '.'}" for c in cut]
+        documents = [
+            Document(f"{name}{i}", (Section(t),), fields={"task": k})
+            for i, (t, k) in enumerate(zip(texts, kinds, strict=True))
+        ]
+        return Corpus.from_documents(documents, name)
+
+    run = momus.compare(
+        text("real", {"code": 0, "letters": 0}),
+        {"new": text("new", {"code": 0.8, "letters": 0.05})},
+        fit=text("fit", {"code": 0, "letters": 0}),
+        critics=["faults", "length"],
+        by=["task"],
+        permutations=199,
+        resamples=99,
+        reporter=momus.progress.Silent(),
+    )
+    first, *others = first_sentences(answer_of(run))
+    assert re.search(r"^Broken: .* of new break off \(.*; in code [78]\d %; new", first)
+    assert not any("break off" in line for line in others)
 
 
 def test_nobody_looked_is_not_nothing_broken():

@@ -193,6 +193,8 @@ class Nearer:
         Distances, in bands of people where there are ``bands``, else in units of the effect.
     nearer
         ``old`` or ``new``, whichever is significantly nearer; empty where neither is.
+    error, freedom
+        Standard error of new − old, and its degrees of freedom.
     """
 
     critic: str
@@ -202,6 +204,8 @@ class Nearer:
     new: float
     bands: bool
     nearer: str
+    error: float = 0.0
+    freedom: float = 1.0
 
 
 @dataclass(frozen=True)

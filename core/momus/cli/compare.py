@@ -117,6 +117,15 @@ def compare(
             help="Compare in slices too, such as each task: fields, comma-separated; auto: --keep fields that suit.",
         ),
     ] = None,
+    better: Annotated[
+        str | None,
+        typer.Option(
+            "--better",
+            metavar="AXIS=DIRECTION",
+            help="With --against, say whether each text is worse by what you name: faults=fewer,label:helpful=higher, "
+            "or length=nearer:human with --real.",
+        ),
+    ] = None,
     without: Annotated[
         str | None,
         typer.Option(
@@ -204,6 +213,7 @@ def compare(
             **vars(testing),
             control_for=tuple(comma_separated(control_for) or ()),
             by=tuple(comma_separated(by) or ()),
+            better=tuple(comma_separated(better) or ()),
             without=tuple(comma_separated(without) or ()),
             refits=refits,
             top=top,

@@ -97,6 +97,7 @@ PANELS = {
             "strengths",
             "sizes",
             "by",
+            "better",
             "without",
             "replacement",
             "splits",

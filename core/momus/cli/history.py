@@ -26,7 +26,10 @@ from momus.errors import UsageError
 from momus.ownership import check_output, check_place, refuse_irregular
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from momus.history.gate import GateResult
+    from momus.joint.better import Preference
 
 UNCHOSEN = "auto"
 
@@ -86,7 +89,7 @@ class Compared:
             return RUNS / slug([Path(self.pairs or new[0]).stem, *([] if old is None else ["against", old])])
         return RUNS / slug([*named_paths(new), "against", *named_paths([old or ""], "--against")])
 
-    def compare(self, folder: Path, reading: Reading) -> None:
+    def compare(self, folder: Path, reading: Reading, better: Sequence[Preference]) -> None:
         """Compare the texts, and write the run and its page; what the folder keeps of the same texts is reused."""
         from momus.cli.sources import given_texts
 
@@ -108,6 +111,7 @@ class Compared:
             resume=folder.exists(),
             reading=texts.reading,
             by=tuple(comma_separated(self.by) or ()),
+            better=tuple(map(str, better)),
             command=command_line(),
         )
 
@@ -187,7 +191,17 @@ def gate(
         list[str] | None,
         typer.Option(
             "--require",
-            help="not-beyond-human or within-human; of a run with --against, not-beyond-itself or within-itself.",
+            help="not-beyond-human or within-human; of a run with --against, not-beyond-itself or within-itself; "
+            "not-worse: shown to be worse by no more than the limit.",
+        ),
+    ] = None,
+    better: Annotated[
+        str | None,
+        typer.Option(
+            "--better",
+            metavar="AXIS=DIRECTION",
+            help="What is better, e.g. faults=fewer,length=nearer:human: fails if shown to be worse by more than the "
+            "--max AXIS='0.02 worse', or at all.",
         ),
     ] = None,
     strict: Annotated[
@@ -238,12 +252,14 @@ def gate(
     from momus.history.kept import KeptRun
     from momus.history.rules import NOT_BEYOND_ITSELF, Limit, read_rules
     from momus.history.view import JUNIT, gate_blocks, on_terminal, write_junit
+    from momus.joint.better import Preference
 
     chosen = read_rules(rules).updated(
         baseline=baseline,
         max=tuple(Limit.parse(text) for text in most or ()),
         max_worse=tuple(Limit.parse(text, "max_worse") for text in max_worse or ()),
         require=tuple(require or ()),
+        better=tuple(map(Preference.parse, comma_separated(better) or ())),
         strict=strict,
         alpha=alpha,
         corpus=tuple(corpus or ()),
@@ -260,7 +276,7 @@ def gate(
             "how texts are read is said of none", hint=f"name texts with {arg('against')} or {arg('pairs')}"
         )
     if compared.first:
-        compared.compare(folder, reading)
+        compared.compare(folder, reading, chosen.better)
     looked_at = KeptRun.read(folder)
     if looked_at.against and chosen.empty:
         chosen = chosen.updated(require=(NOT_BEYOND_ITSELF,))
@@ -290,10 +306,10 @@ def _report_to_github(result: Any, err: bool) -> None:
 
 
 def print_short(result: GateResult, folder: Path) -> None:
-    """Print the verdict, the first sentences of the comparison, and where its page is."""
-    from momus.history.view import verdict_line
+    """Print the verdict, the first sentences of the comparison, what was not checked, and where its page is."""
+    from momus.history.view import not_checked, power_line, verdict_line
     from momus.report.words import against as words_of_versions
-    from momus.report.words.leads import first_sentences
+    from momus.report.words.leads import better_lines, first_sentences
     from momus.runs.answer import answer_of
     from momus.runs.folder import REPORT, read_results
 
@@ -303,5 +319,7 @@ def print_short(result: GateResult, folder: Path) -> None:
     sentences = first_sentences(answer) if against is None else words_of_versions.first_sentences(answer, against)
     echo(verdict_line(result))
     # how many answers changed, if some did not, says nothing of what they became
-    echo("\n".join(sentences[: 2 if against is not None and against.unchanged else 1]))
-    echo(f"Report: {folder / REPORT}")
+    first = sentences[: 2 if against is not None and against.unchanged else 1]
+    better = [s for s in better_lines(answer) if s not in first]
+    lines = [*first, *better, power_line(result), *not_checked(result), f"Report: {folder / REPORT}"]
+    echo("\n".join(filter(None, lines)))

@@ -18,6 +18,7 @@ from momus.critic.guard import blamed
 from momus.critic.hooks import missing_params
 from momus.critic.registry import check_name, family_class, located, make_critics, named
 from momus.errors import CriticError, FittingError, MissingExtraError, MomusError, PluginError, UsageError
+from momus.joint.better import Preference
 from momus.joint.slices import codes_of, fields_of
 from momus.plugins import CRITICS, critic_names, registered
 from momus.runs.texts import Texts
@@ -253,6 +254,8 @@ def check_asked(settings: Settings, critics: Sequence[Critic[Any]], texts: Texts
         It is neither, or a field has too many values for slices.
     """
     corpora = (texts.real, *texts.generated)
+    for text in settings.better:
+        Preference.parse(text).check([c.name for c in critics])
     documents = [c.name for c in critics if not isinstance(c, RunningTextCritic)]
     fields = fields_of(corpora)
     codes_of(settings.by, corpora)

@@ -37,6 +37,7 @@ from momus.engine.request import Request, set_aside, with_labels
 from momus.engine.reuse import Reuse
 from momus.engine.run_critic import Work
 from momus.errors import UsageError
+from momus.joint.better import Preference
 from momus.joint.ranks import analyse, nearer_of
 from momus.joint.slices import reading_slices, together
 from momus.numeric.devices import resolve_device
@@ -144,6 +145,7 @@ def planned(request: Request) -> Run:
     else:
         config = dict(request.config or {})
         selection = with_labels(chosen_critics(request.critics, config), request.labels, config)
+        selection.asked |= {Preference.parse(text).critic for text in settings.better}
     if settings.against:
         _check_versions(selection, request)
     earlier = None if request.reuse is None else Reuse(request.reuse)

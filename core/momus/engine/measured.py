@@ -222,7 +222,11 @@ def examples_of(
     higher = speaking is None or (speaking.difference or 0.0) >= 0
     values = by.values[real.corpus], by.values[scores.corpus]
     sides = measurement.texts.analysed[0], measurement.texts.analysed[k]
-    return find_examples(critic, sides, (real, scores), compared_rows(real, scores, settings.paired), values, higher)
+    tested, moved = (
+        compared_rows(real, scores, settings.paired),
+        bool(settings.against) and None not in sides[1].prompts,
+    )
+    return find_examples(critic, sides, (real, scores), tested, values, higher, moved=moved)
 
 
 def evidence_of(measurement: Measured, k: int, rows: tuple[Ints, Ints] | None) -> Sequence[Evidence]:

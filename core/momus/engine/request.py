@@ -20,6 +20,7 @@ from momus.critic.rows import Rows
 from momus.engine.chosen import Chosen
 from momus.errors import UsageError
 from momus.files import file_digest
+from momus.joint.better import NEARER, Preference
 from momus.numeric.types import Bools
 from momus.ownership import check_place
 from momus.parameters import exclude, need
@@ -203,7 +204,7 @@ class Request:
             reference=self.real,
             generated={self.settings.against: reference, **generated},
             # what takes a model as reference is refused with real text
-            settings=replace(self.settings, against="", chain=False, folds=Settings.folds),
+            settings=replace(self.settings, against="", chain=False, better=(), folds=Settings.folds),
             real=None,
             # the run that asks keeps only which text is nearer
             out=None,
@@ -234,6 +235,9 @@ def requested(
     settings = with_options(settings, options)
     check_out(more["out"], overwrite=more["overwrite"], resume=more["resume"])
     _check_chain(settings, generated, has_reference=against is not None)
+    need("against", against is not None, better=settings.better or None)
+    if NEARER in [Preference.parse(text).direction for text in settings.better]:
+        need("real", real is not None, better=settings.better)
     if against is not None:  # critics are then fitted on its text
         need("real", real is not None, fit=None if more["fit"] is None else "text")
     check_delta(settings.equivalence)

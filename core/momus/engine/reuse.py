@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 RESULT_FORMAT = 10
 """Of the results that a run folder keeps; a result in another format is computed again."""
-WITHOUT_EFFECT = ("device", "multiplicity", "control_for")
+WITHOUT_EFFECT = ("device", "multiplicity", "control_for", "better")
 """Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
 LONGEST = 1024
 """Characters of a parameter that may name a file."""

@@ -160,6 +160,7 @@ def pairs_of(measurement: Measured, work: Work, timed: Timed) -> list[Verdict]:
 def described(measurement: Measured, settings: Settings, axes: int) -> CriticResult:
     """The result before anything is tested: the fitted critic, what it could not score, and what is to be known."""
     critic, texts, sampled = measurement.critic, measurement.texts, measurement.sampled
+    prompts_of_versions = bool(settings.against) and list(sampled[0].ids) == list(sampled[0].prompts)
     return CriticResult(
         name=critic.name,
         axis=critic.axis,
@@ -177,7 +178,7 @@ def described(measurement: Measured, settings: Settings, axes: int) -> CriticRes
             *notes_of(critic),
             *few_notes(measurement),
             *order_notes(texts, critic),
-            *group_notes(critic, sampled, texts.checks, axes),
+            *([] if prompts_of_versions else group_notes(critic, sampled, texts.checks, axes)),
         ],
         versions=None
         if measurement.reverse is None

@@ -9,15 +9,14 @@ their change is u.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.stats import norm, t
 
 from momus.inference.ranking import Distances
-from momus.inference.spread import LEAST, ratio_interval
+from momus.joint.gap import Gap, p_above
 from momus.numeric.types import Floats
 from momus.verdicts.table import weight_of
 from momus.verdicts.verdict import Verdict
@@ -27,105 +26,8 @@ FEWEST_BEYOND = 5
 """Resamples that must lie beyond a quantile for it to be estimated from them; below it, Bonferroni's bound serves."""
 _ERRORS = 9
 """Number that keeps the random stream of errors of verdicts apart."""
-NORMAL = 1e6
-"""Degrees of freedom of a normal distribution, near enough."""
 REACH = 1.96
 """Standard errors that are taken off a mean effect before statistics are put in order."""
-FARTHEST = 60.0
-"""The widest interval that is looked at, in standard errors."""
-
-
-@dataclass(frozen=True)
-class Gap:
-    """An effect with standard errors, and the unit that its size is measured in.
-
-    Attributes
-    ----------
-    effect
-        The effect of a verdict.
-    below, above
-        Standard errors on each side, from the interval of the verdict, which may be asymmetric.
-    freedom
-        Degrees of freedom.
-    unit, unit_below, unit_above, correlation
-        Human band with its standard errors, and the correlation of its error with that of the effect; 1 without an
-        error, to measure the effect itself.
-    signed
-        Whether the effect has a sign, so that the distance is its size.
-    """
-
-    effect: float
-    below: float
-    above: float
-    freedom: float
-    unit: float
-    signed: bool
-    unit_below: float = 0.0
-    unit_above: float = 0.0
-    correlation: float = 0.0
-
-    @classmethod
-    def of(cls, verdict: Verdict, effect: bool = False) -> Gap | str:
-        """From a verdict, in human bands or (``effect``) in units of the effect; or why there is none."""
-        v = verdict
-        if v.effect is None:
-            return v.method.reason or "it was not tested"
-        if v.effect_low is None or v.effect_high is None:
-            return "its effect has no interval"
-        if not effect and not v.band:
-            return f"it has no band; give its limit as {v.critic}.effect"
-        freedom = v.freedom or NORMAL
-        reach = float(t.isf(v.alpha / 2, freedom))
-        sides = max(v.effect - v.effect_low, 0.0) / reach, max(v.effect_high - v.effect, 0.0) / reach
-        signed = v.effect_kind != "distance"
-        if effect or not v.band:
-            return cls(v.effect, *sides, freedom, 1.0, signed)
-        normal = float(norm.isf(0.025))
-        errors = (v.band - (v.band_low or v.band)) / normal, ((v.band_high or v.band) - v.band) / normal
-        return cls(v.effect, *sides, freedom, v.band, signed, *errors, v.band_correlation)
-
-    @classmethod
-    def of_difference(cls, verdict: Verdict, words: str) -> Gap | str:
-        """From the difference of a verdict in its own unit, as far as `Limit.words` limits it; or why there is none."""
-        v = verdict
-        if v.difference is None or v.low is None or v.high is None:
-            return v.method.reason or "its difference has no interval"
-        freedom = v.freedom or NORMAL
-        reach = float(t.isf(v.alpha / 2, freedom))
-        below, above = max(v.difference - v.low, 0.0) / reach, max(v.high - v.difference, 0.0) / reach
-        if words.endswith("fewer"):
-            return cls(-v.difference, above, below, freedom, 1.0, signed=False)
-        return cls(v.difference, below, above, freedom, 1.0, signed=not words.endswith("more"))
-
-    @property
-    def value(self) -> float:
-        """The distance."""
-        return (abs(self.effect) if self.signed else max(self.effect, 0.0)) / self.unit
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Interval of the distance that misses it with probability ``level`` at most."""
-        return self._within(float(t.isf(level / 2, self.freedom)))
-
-    def _within(self, reach: float) -> tuple[float, float]:
-        low, high = self.effect - reach * self.below, self.effect + reach * self.above
-        inner, outer = max(low, 0.0), max(high, 0.0)
-        if self.signed:
-            inner = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-            outer = max(abs(low), abs(high))
-        # the error of the band is normal: as far into its tail as the effect is into that of Student's t
-        of_unit = min(float(norm.isf(t.sf(reach, self.freedom))), FARTHEST)
-        least = max(self.unit - of_unit * self.unit_below, LEAST * self.unit)
-        units = self.unit, least, self.unit + of_unit * self.unit_above
-        return ratio_interval((self.value * self.unit, inner, outer), units, self.correlation)
-
-    def p_above(self, limit: float) -> float:
-        """p of the hypothesis that the distance is at most ``limit``: the smallest level whose interval lies above.
-
-        >>> gap = Gap(effect=0.5, below=0.1, above=0.1, freedom=1e6, unit=1.0, signed=True)
-        >>> round(gap.p_above(0.304), 3), gap.p_above(0.6)
-        (0.05, 1.0)
-        """
-        return p_above(lambda reach: self._within(reach)[0], limit, self.freedom)
 
 
 def pooled_gap(before: Verdict, after: Verdict) -> float:
@@ -141,29 +43,6 @@ def pooled_gap(before: Verdict, after: Verdict) -> float:
     precision = [1 / max(g.below, g.above, 1e-12) ** 2 for g in (one, other)]
     mean = (one.effect * precision[0] + other.effect * precision[1]) / sum(precision)
     return float(max(abs(mean) - REACH / sum(precision) ** 0.5, 0.0) / band * weight_of(after))
-
-
-def p_above(lower: Callable[[float], float], limit: float, freedom: float, columns: int = 1) -> float:
-    """p of the hypothesis that a value is at most ``limit``, from the lower ends of its intervals.
-
-    It is the smallest α at which the interval of level 1 − α/``columns`` lies above the limit (Bonferroni's bound).
-
-    Parameters
-    ----------
-    lower
-        The lower end of the interval for a reach in standard errors; the value itself for 0.
-    freedom
-        Degrees of freedom.
-
-    >>> round(p_above(lambda reach: 1.0 - 0.1 * reach, 0.804, 1e6), 3), p_above(lambda reach: 1.0 - reach, 2.0, 9.0)
-    (0.05, 1.0)
-    """
-    if not lower(0.0) > limit:  # nor is NaN, of a value that does not exist
-        return 1.0
-    if lower(FARTHEST) > limit:
-        return 0.0
-    reach = brentq(lambda c: lower(c) - limit, 0.0, FARTHEST, xtol=1e-7)
-    return min(1.0, 2 * columns * float(t.sf(reach, freedom)))
 
 
 @dataclass(frozen=True)
@@ -211,7 +90,7 @@ class DistanceMoves:
         draws = np.random.default_rng([seed, _ERRORS, number]).standard_normal((RESAMPLES, 2)) * spread
         draws *= spread / np.where(spread > 0, draws.std(axis=0), 1.0)
         freedom = min(before.freedom, after.freedom)
-        if before.signed:
+        if before.kind == "size":
             return cls(np.abs([a, b]), np.array([b - a, b + a]), draws, freedom)
         return cls(np.maximum([a, b], 0.0), np.array([b - a]), draws[:, :1], freedom)
 
@@ -233,7 +112,7 @@ class DistanceMoves:
         >>> sure.p_above(0.0, 2) < 0.001, sure.p_above(6.0, 2)
         (True, 1.0)
         """
-        return p_above(lambda reach: self.interval(reach)[0], limit, self.freedom, columns)
+        return p_above(lambda reach: self.interval(reach)[0], limit, self.freedom, 2 * columns)
 
     def interval(self, reach: float) -> tuple[float, float]:
         """Interval of the change, for a reach in standard errors; it contains `change`."""
@@ -241,19 +120,10 @@ class DistanceMoves:
         if len(self.values) == 1:
             ends = float(low[0]), float(high[0])
         else:
-            mirrored = (np.array([-high[0], low[1]]), np.array([-low[0], high[1]]))
-            ends = -_largest(*mirrored), _largest(low, high)
+            # it rises or falls with u for each v, and with v for each u: its extremes lie at corners
+            corners = [np.copysign(min(abs(u), abs(v)), u * v) for u in (low[0], high[0]) for v in (low[1], high[1])]
+            ends = float(min(corners)), float(max(corners))
         return min(ends[0], self.change), max(ends[1], self.change)
-
-
-def _largest(low: Floats, high: Floats) -> float:
-    """The largest sign(uv) · min(|u|, |v|) over a box, (2,) each."""
-    same_sign = [min(ends) for ends in (high, -low) if min(ends) >= 0]
-    if same_sign:
-        return float(max(same_sign))
-    # everywhere uv < 0: the largest value is where the smaller of |u| and |v| is smallest
-    nearest = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
-    return -float(nearest.min())
 
 
 def reaches(axes: Sequence[DistanceMoves], confidence: float) -> list[float]:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any
+
+from scipy.stats import norm
 
 from momus.arguments import arg
-from momus.errors import UsageError
-from momus.history.change import Gap, reaches
-from momus.history.kept import KeptRun, incomparable
+from momus.history.change import reaches
+from momus.history.kept import KeptRun
 from momus.history.moves import AxisChange, CorpusDiff, moves_of
 from momus.history.rules import (
     EVERY,
     NOT_BEYOND,
     NOT_BEYOND_ITSELF,
+    NOT_WORSE,
     Check,
     Limit,
     Rule,
@@ -23,11 +27,15 @@ from momus.history.rules import (
     limit_of,
     required_of,
 )
-from momus.joint.slices import FEWEST, Slice, Slices, normal, reach
-from momus.verdicts.statistics import UNSCORED
+from momus.joint.better import NEARER, row_of, told
+from momus.joint.gap import POWER, Gap
+from momus.joint.slices import FEWEST, Slice, Slices, in_units, normal, reach
+from momus.report.words.format import percent, rounded
 from momus.verdicts.verdict import Verdict
 
 BEYOND = "beyond human variation"
+STEP = float(norm.isf(1 - POWER))
+"""Standard errors below a value that its estimate falls with probability 1 − `momus.joint.gap.POWER`."""
 
 
 Decided = tuple[list[Check], float]
@@ -40,10 +48,14 @@ class _Limited:
 
     Attributes
     ----------
+    by
+        The row by which it is told what would have been found.
     chosen_of
         Of how many statistics of the axis the row was chosen.
     fails
-        Whether the gate fails if there is no interval.
+        Whether the gate fails if there is no interval: the rule names the axis.
+    shown
+        Whether the limit must be shown to be kept.
     """
 
     rule: Rule
@@ -51,24 +63,37 @@ class _Limited:
     row: Verdict
     limit: Limit
     gap: Gap | str
+    by: Verdict
     chosen_of: int = 1
     fails: bool = True
+    shown: bool = False
 
-    def check(self, level: float, strict: bool) -> Check:
-        """Decide by an interval that misses the distance with probability ``level`` at most."""
+    def check(self, level: float) -> Check:
+        """Decide by the end of an interval that lies on the wrong side with probability ``level`` at most."""
         v, limit = self.row, self.limit
         if isinstance(self.gap, str):
             return _open(self.rule, self.text, v, self.gap, limit.value, self.fails)
-        low, high = self.gap.interval(level / self.chosen_of)
-        broken = high > limit.value if strict and self.rule == "max" else low > limit.value
-        span = (self.gap.value, low, high, limit.value)
-        bands, unit = not (limit.effect or limit.of_difference), v.statistic if limit.of_difference else ""
-        status: Status = "failed" if broken else "passed"
-        return Check(self.rule, self.text, v.generated, v.critic, v.axis, status, *span, bands=bands, statistic=unit)
+        level /= self.chosen_of
+        low, high = self.gap.interval(level, limit.value)
+        broken = high > limit.value if self.shown else low > limit.value
+        span, bands = (self.gap.value, low, high, limit.value), not limit.of_difference
+        found = _detectable(self.by, self.gap, limit.value, level, bands)
+        return _check_of(self.rule, self.text, v, "failed" if broken else "passed", span, bands=bands, **found)
+
+
+def _detectable(v: Verdict, gap: Gap, limit: float, level: float, bands: bool) -> dict[str, Any]:
+    """What a rule on an axis would have found, told by a row that has values of both texts where one has a band."""
+    of_row = Gap.of(v) if bands else gap
+    least = (gap if isinstance(of_row, str) else of_row).detectable(limit, level)
+    real, share = v.real_value or 0.0, v.wording.format == "share"
+    change = in_units(v, least * (v.band or 0.0), real, rises=False) if bands else least
+    if not v.wording.concrete or not change or (change > 1 if share else real <= 0):
+        return {"detectable": least}
+    return {"detectable": least, "change": f"{rounded(100 * change)} points" if share else percent(change / real)}
 
 
 def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: float, sequential: bool) -> Decided:
-    """Decide limits of distances and required findings.
+    """Decide limits of distances, preferences, and required findings.
 
     Parameters
     ----------
@@ -83,60 +108,51 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
     limited = [(x, x.gap) for x in decided if isinstance(x, _Limited) and isinstance(x.gap, Gap)]
     share = level / max(len(limited), 1)
     p = min((len(limited) * x.chosen_of * gap.p_above(x.limit.value) for x, gap in limited), default=1.0)
-    return [x if isinstance(x, Check) else x.check(share, rules.strict) for x in decided], p
+    return [x if isinstance(x, Check) else x.check(share) for x in decided], p
 
 
 def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Iterator[_Limited | Check]:
     """The rules on each row of a generated corpus; those on findings of the run are decided already."""
-    headlines, rows = run.headlines(corpus), run.rows(corpus)
-    for limit in (x for x in rules.max if x.of_difference and x.critic in rows):
-        v = _row_of(rows[limit.critic], limit.statistic or told(rows[limit.critic]), limit)
-        bound = replace(limit, value=limit.value * _unit(limit, v.real_value or 0.0))
-        yield _Limited("max", f"max {limit}", v, bound, Gap.of_difference(v, limit.words))
-    for critic, v in run.speaking(corpus).items():
+    rows, speaking = run.rows(corpus), run.speaking(corpus)
+    for limit in (x for x in rules.max if x.of_difference and x.side != "worse" and x.critic in rows):
+        v = row_of(rows[limit.critic], limit.statistic, arg("max", str(limit)))
+        gap = Gap.of_difference(v, limit.side)
+        yield _Limited("max", f"max {limit}", v, _in_own_unit(limit, v), gap, v, shown=rules.strict)
+    for p in rules.better:
+        v, (limit, text) = p.row(rows), rules.limit_of_worse(p)
+        shown = rules.strict or NOT_WORSE in required_of(rules.require, p.critic)
+        text = text.replace("better", "require not-worse:", 1) if shown else text
+        yield _Limited("better", text, v, _in_own_unit(limit, v), p.gap(v, run.joint.nearer), v, shown=shown)
+    tested = sum(v.p is not None for v in speaking.values())
+    for critic, v in speaking.items():
         limits: list[tuple[Rule, str, Limit]] = []
-        lost = _lost(v, rows[critic].get(UNSCORED.name))
         most = limit_of(rules.max, critic)
         if most is not None:
             limits.append(("max", f"max {most}", most))
+        by = rows[critic][told(rows[critic])]
         for finding, written in required_of(rules.require, critic).items():
+            if finding == NOT_WORSE:
+                continue
             named = written != finding
             if sequential and finding in (NOT_BEYOND, NOT_BEYOND_ITSELF):
                 limits.append(("require", f"require {written}", Limit(critic if named else EVERY, 1.0)))
             else:
-                yield _required(finding, f"require {written}", v, fails=named or lost)
-        # the row that speaks was chosen of its family; the headline is the same whatever the data
+                yield _required(finding, f"require {written}", v, by, tested, named)
+        # the row that speaks was chosen of its family
         chosen_of = max(sum(row.p_in_axis is not None for row in rows[critic].values()), 1)
         for rule, text, limit in limits:
-            # a limit in units of an effect is one of the headline, whose unit does not change
-            gap = Gap.of(headlines.get(critic, v) if limit.effect else v, limit.effect)
-            fails = limit.critic != EVERY or lost
-            yield _Limited(rule, text, v, limit, gap, 1 if limit.effect else chosen_of, fails)
+            shown = rules.strict and rule == "max"
+            yield _Limited(rule, text, v, limit, Gap.of(v), by, chosen_of, limit.critic != EVERY, shown)
     # rules for all axes, on critics that could not be fitted on these texts
     texts: list[tuple[Rule, str, float]] = [("max", f"max {x}", x.value) for x in rules.max if x.critic == EVERY]
-    texts += [("require", f"require {finding}", 1.0) for finding in required_of(rules.require, EVERY)]
+    texts += [("require", f"require {f}", 1.0) for f in required_of(rules.require, EVERY) if f != NOT_WORSE]
     for critic, reason in run.left_out.items():
         for rule, text, value in texts:
             yield Check(rule, text, corpus, critic, critic, "not checked", limit=value, reason=reason)
 
 
-def told(rows: Mapping[str, Verdict]) -> str:
-    """The statistic of a critic that a limit of a difference is for: the first of its family that is no distance.
-
-    That is the headline where it is a number of each text, and for lengths the mean.
-    """
-    values = [v for v in rows.values() if v.effect_kind != "distance" and (v.headline or v.p_in_axis is not None)]
-    ordered = sorted(values, key=lambda v: not v.headline)
-    return next((v.statistic for v in ordered), next(iter(rows)))
-
-
-def _row_of(rows: Mapping[str, Verdict], name: str, limit: Limit) -> Verdict:
-    """The row of the statistic that a limit is for."""
-    if name not in rows:
-        raise UsageError(
-            f"{arg('max', str(limit))}: no statistic {name!r}", hint=f"its statistics are {', '.join(rows)}"
-        )
-    return rows[name]
+def _in_own_unit(limit: Limit, v: Verdict) -> Limit:
+    return replace(limit, value=limit.value * _unit(limit, v.real_value or 0.0))
 
 
 def _unit(limit: Limit, real: float) -> float:
@@ -144,8 +160,8 @@ def _unit(limit: Limit, real: float) -> float:
     return abs(real) / 100 if limit.words.startswith("%") else 1.0
 
 
-def _required(finding: str, text: str, v: Verdict, fails: bool) -> Check:
-    """A required finding of the verdict that speaks for an axis."""
+def _required(finding: str, text: str, v: Verdict, by: Verdict, tested: int, fails: bool) -> Check:
+    """A required finding of the verdict that speaks for one of the axes that are tested."""
     interval = v.gap_interval
     if v.p is None:
         return _open("require", text, v, v.method.reason or "it was not tested", 1.0, fails)
@@ -154,8 +170,10 @@ def _required(finding: str, text: str, v: Verdict, fails: bool) -> Check:
     if interval is None:
         return _open("require", text, v, "its effect has no interval" if v.band else "it has no band", 1.0, fails)
     broken = v.finding == BEYOND if finding in (NOT_BEYOND, NOT_BEYOND_ITSELF) else interval[1] > 1
-    status: Status = "failed" if broken else "passed"
-    return Check("require", text, v.generated, v.critic, v.axis, status, v.gap, *interval, limit=1.0)
+    gap = Gap.of(v)
+    # an axis that alone is found is selected among all: its interval has their share of the level, with two ends
+    found = {} if isinstance(gap, str) else _detectable(by, gap, 1.0, v.alpha / 2 / max(tested, 1), bands=True)
+    return _check_of("require", text, v, "failed" if broken else "passed", (v.gap, *interval, 1.0), **found)
 
 
 def _without_variation(text: str, v: Verdict) -> Check:
@@ -163,24 +181,20 @@ def _without_variation(text: str, v: Verdict) -> Check:
     sign = -1 if (v.difference or 0.0) < 0 else 1
     low, high = (v.low, v.high) if sign > 0 else (v.high, v.low)
     value, low, high = (None if x is None else sign * x for x in (v.difference, low, high))
-    moved = Check("require", text, v.generated, v.critic, v.axis, "failed", value, low, high, 0.0)
-    return replace(moved, bands=False, statistic=v.statistic)
+    return _check_of("require", text, v, "failed", (value, low, high, 0.0), bands=False)
 
 
 def _open(rule: Rule, text: str, v: Verdict, reason: str, limit: float, fails: bool) -> Check:
-    """A rule that these texts do not decide."""
-    status: Status = "not decided" if fails else "not checked"
-    return Check(rule, text, v.generated, v.critic, v.axis, status, limit=limit, reason=reason)
+    """A rule that these texts do not decide; it fails only if it names the axis."""
+    return _check_of(rule, text, v, "not decided" if fails else "not checked", (None, None, None, limit), reason=reason)
 
 
-def _lost(v: Verdict, unscored: Verdict | None) -> bool:
-    """Whether one text has no scored document and the other has: that must not pass as a critic that does not apply.
+Span = tuple[float | None, float | None, float | None, float]
+"""Value, interval and limit."""
 
-    Only if the shares of unscored documents differ: of two texts that hardly have what a critic reads, one may have
-    none by chance. Sets of documents (several answers per prompt) are how texts were made, not what they say.
-    """
-    one_sided = (v.n_real == 0) != (v.n_generated == 0)
-    return one_sided and v.unit == "document" and unscored is not None and unscored.differs
+
+def _check_of(rule: Rule, text: str, v: Verdict, status: Status, span: Span, **more: Any) -> Check:
+    return Check(rule, text, v.generated, v.critic, v.axis, status, *span, statistic=v.statistic, **more)
 
 
 def decide_changes(
@@ -203,21 +217,21 @@ def decide_changes(
         later = run.headlines(pair[1])
         for a in moves.axes:
             limit = limit_of(rules.max_worse, a.critic)
-            if limit is not None and (limit.effect or a.band):
+            if limit is not None and a.band:
                 limited.append((a, limit))
             elif limit is not None:
-                why = f"it has no human band; limit its change as {a.critic}.effect"
-                named = limit.critic != EVERY
+                why, named = "it has no human band", limit.critic != EVERY
                 checks.append(_open("max-worse", f"max-worse {limit}", later[a.critic], why, limit.value, named))
         columns = sum(len(a.moves.values) for a, _ in limited) * len(pairs)
         reach = reaches([a.moves for a, _ in limited], 1 - level / len(pairs))
         for (a, limit), r in zip(limited, reach, strict=True):
-            unit = 1.0 if limit.effect or not a.band else a.band
+            unit = a.band or 1.0
             low, high = (end / unit for end in a.moves.interval(r))
             status: Status = "failed" if (high if rules.strict else low) > limit.value else "passed"
             span = a.change / unit, low, high, limit.value
-            text, bands = f"max-worse {limit}", not limit.effect
-            checks.append(Check("max-worse", text, pair[1], a.critic, a.axis, status, *span, bands=bands))
+            least = limit.value + (r + STEP) * float(a.moves.errors.max()) / unit
+            of = replace(later[a.critic], generated=pair[1], statistic=a.statistic)
+            checks.append(_check_of("max-worse", f"max-worse {limit}", of, status, span, detectable=least))
             p = min(p, a.moves.p_above(limit.value * unit, columns))
         checks += _not_compared(baseline, run, pair, moves, rules)
     return checks, p
@@ -226,23 +240,15 @@ def decide_changes(
 def _not_compared(
     baseline: KeptRun, run: KeptRun, pair: tuple[str, str], moves: CorpusDiff, rules: Rules
 ) -> list[Check]:
-    """Axes that cannot be compared with the baseline.
-
-    An axis fails the gate if a limit names it, or if the baseline was tested on it and the run was not: a text
-    without a scored document must not pass. A critic that measures something else now is not checked.
-    """
+    """Axes that cannot be compared with the baseline; one fails the gate if a limit names it."""
     checks = []
-    verdicts = [r.headlines(corpus) for r, corpus in zip((baseline, run), pair, strict=True)]
+    verdicts = [r.headlines(corpus) for r, corpus in zip((run, baseline), pair[::-1], strict=True)]
     for critic, why in moves.not_compared.items():
         limit = limit_of(rules.max_worse, critic)
-        one, other = (v.get(critic) for v in verdicts)
-        shown = other or one
-        if limit is None or shown is None:
-            continue
-        tested = one is not None and one.p is not None and one.unit in ("document", "block")
-        lost = tested and (other is None or other.p is None) and not incomparable(baseline, run, critic)
-        check = _open("max-worse", f"max-worse {limit}", shown, why, limit.value, limit.critic != EVERY or lost)
-        checks.append(replace(check, corpus=pair[1]))
+        shown = next((v[critic] for v in verdicts if critic in v), None)
+        if limit is not None and shown is not None:
+            check = _open("max-worse", f"max-worse {limit}", shown, why, limit.value, limit.critic != EVERY)
+            checks.append(replace(check, corpus=pair[1]))
     return checks
 
 
@@ -263,7 +269,12 @@ class Bound:
         """How far a difference goes in the direction that is limited; in either, if none is."""
         if self.words.endswith("fewer"):
             return -difference
-        return difference if self.words.endswith("more") else abs(difference)
+        return difference if self.sided else abs(difference)
+
+    @property
+    def sided(self) -> bool:
+        """Whether only one direction is limited."""
+        return self.words.endswith(("more", "fewer"))
 
 
 def decide_slices(run: KeptRun, corpora: Sequence[str], rules: Rules, level: float) -> Decided:
@@ -278,7 +289,7 @@ def decide_slices(run: KeptRun, corpora: Sequence[str], rules: Rules, level: flo
         Probability with which any interval of any text may miss its difference.
     """
     checks: list[Check] = []
-    of_corpora = [s for s in run.slices if s.generated in corpora]
+    of_corpora = [s for s in run.joint.slices if s.generated in corpora]
     texts = max(len({s.generated for s in of_corpora}), 1)
     smallest = 1.0
     for s in of_corpora:
@@ -294,7 +305,10 @@ def decide_slices(run: KeptRun, corpora: Sequence[str], rules: Rules, level: flo
         if decided and not failed:
             b = decided[0][1]
             name = f"{len({c.name for c, _ in decided})} slices"
-            checks.append(Check(b.rule, b.text, s.generated, s.by, name, "passed", limit=b.limit))
+            critical = s.critical(2 * level / texts)
+            sizes = [x.limit + (reach(c, critical) + reach(c, STEP)) / x.band for c, x in decided if not x.words]
+            found = float(median(sizes)) if sizes else None
+            checks.append(Check(b.rule, b.text, s.generated, s.by, name, "passed", limit=b.limit, detectable=found))
         reason = f"fewer than {FEWEST} prompts or documents on a side"
         checks += [Check("require", "slice", s.generated, s.by, name, "not checked", reason=reason) for name in s.small]
     return checks, smallest
@@ -303,23 +317,29 @@ def decide_slices(run: KeptRun, corpora: Sequence[str], rules: Rules, level: flo
 def p_beyond(s: Slices, c: Slice, b: Bound) -> float:
     """Adjusted p of a difference no larger than the bound."""
     beyond = b.moved(c.difference) - b.limit * b.band
-    return 1.0 if beyond <= 0 else s.p_of(normal(beyond, c.error, c.freedom))
+    if beyond <= 0:
+        return 1.0
+    other = math.inf if b.sided else normal(beyond + 2 * b.limit * b.band, c.error, c.freedom)
+    return s.p_beyond(normal(beyond, c.error, c.freedom), other)
 
 
 def _bounds(rules: Rules, c: Slice, rows: Mapping[str, Verdict]) -> list[Bound]:
     """The bounds of a statistic: the narrowest in bands, if it has a band, and those of its difference."""
     v = rows.get(c.statistic)
+    worded: list[tuple[Rule, str, Limit]] = [("max", f"max {x}", x) for x in rules.max if x.side != "worse" and x.words]
+    worded += [("better", *rules.limit_of_worse(p)[::-1]) for p in rules.better if p.direction != NEARER]
     differences = [
-        Bound("max", f"max {x}", x.value * _unit(x, c.real_value), 1.0, x.words)
-        for x in rules.max
-        if v is not None and x.of_difference and x.critic == c.critic and (x.statistic or told(rows)) == c.statistic
+        Bound(rule, text, x.value * _unit(x, c.real_value), 1.0, x.words)
+        for rule, text, x in worded
+        if v is not None and x.critic == c.critic and (x.statistic or told(rows)) == c.statistic
     ]
-    band = None if v is None or not v.band else _in_units(c, v, v.band)
+    rises = c.difference > 0
+    band = None if v is None or not v.band else in_units(v, v.band, c.real_value, rises, c.scale)
     if not band:
         return differences
     bounds = []
     most = limit_of(rules.max, c.critic)
-    if most is not None and not most.effect:
+    if most is not None:
         bounds.append(Bound("max", f"max {most}", most.value, band))
     for finding, written in required_of(rules.require, c.critic).items():
         if finding in (NOT_BEYOND, NOT_BEYOND_ITSELF):
@@ -327,21 +347,9 @@ def _bounds(rules: Rules, c: Slice, rows: Mapping[str, Verdict]) -> list[Bound]:
     return [*sorted(bounds, key=lambda b: b.limit)[:1], *differences]
 
 
-def _in_units(c: Slice, v: Verdict, band: float) -> float | None:
-    """A band, which is in units of the effect, in units of the statistic."""
-    if v.effect_kind == "log_ratio":
-        return abs(c.real_value) * (math.expm1(band) if c.difference > 0 else -math.expm1(-band))
-    if v.effect_kind == "hedges_g":
-        # the effect of the whole text knows its own standard deviation
-        return band * (abs(v.difference / v.effect) if v.effect and v.difference else c.scale)
-    return band if v.effect_kind == "difference" else None
-
-
 def _check(s: Slices, c: Slice, b: Bound, level: float) -> Check:
-    far, moved = reach(c, s.critical(level)), b.moved(c.difference)
+    # one end decides
+    far, moved = reach(c, s.critical(2 * level)), b.moved(c.difference)
     value, low, high = (x / b.band for x in (moved, moved - far, moved + far))
-    name = f"{c.axis} in {c.name}"
-    unit, bands = c.statistic if b.words else "", not b.words
-    return Check(
-        b.rule, b.text, s.generated, c.critic, name, "failed", value, low, high, b.limit, bands, statistic=unit
-    )
+    span, name = (value, low, high, b.limit), f"{c.axis} in {c.name}"
+    return Check(b.rule, b.text, s.generated, c.critic, name, "failed", *span, not b.words, statistic=c.statistic)

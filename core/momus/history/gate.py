@@ -1,11 +1,12 @@
 """A gate for continuous integration: a run passes or fails by intervals of its distances to real text.
 
 A limit δ is *kept*, *broken*, or neither is shown. By default a rule fails if its limit is shown to be broken: the
-interval lies above δ. A strict rule fails unless its limit is shown to be kept: the interval lies at or below δ. All
-intervals of a gate hold at once with probability 1 − α: α is shared by Bonferroni's bound among the limits of
-distances, and among the statistics of an axis, of which the one that speaks for it was chosen. If there are limits of
-changes too, these have half of it; their intervals hold at once by common bootstrap draws (`momus.history.change`).
-With slices, these have a share too (`momus.history.checks.decide_slices`).
+interval lies above δ. A strict rule fails unless its limit is shown to be kept: the interval lies at or below δ. A rule
+is decided by one end of an interval, and the ends that decide hold at once with probability 1 − α: α is shared by
+Bonferroni's bound among the limits of distances, and among the statistics of an axis, of which the one that speaks for
+it was chosen. If there are limits of changes too, these have half of it; their intervals hold at once by common
+bootstrap draws (`momus.history.change`).
+With slices, these have four times the share of another family (`momus.history.checks.decide_slices`).
 With repeated looks, look k has its share of α (`momus.inference.sequential.spent`).
 """
 
@@ -24,12 +25,15 @@ from momus.files import write_sealed
 from momus.history.checks import decide_changes, decide_distances, decide_slices
 from momus.history.diff import check_comparable, check_real, matching_corpora
 from momus.history.kept import InputChange, KeptRun, changed_inputs
-from momus.history.rules import NOT_BEYOND, NOT_BEYOND_ITSELF, WITHIN, WITHIN_ITSELF, Check, Rules, Status
+from momus.history.rules import NOT_BEYOND, NOT_BEYOND_ITSELF, NOT_WORSE, WITHIN, WITHIN_ITSELF, Check, Rules, Status
 from momus.inference.sequential import Look, Looks, spent
+from momus.joint.better import WORSE
 from momus.locking import Lock
 from momus.outputs import make_folder, writing
 from momus.schema import read_json
 
+OF_SLICES = 4
+"""What the family of slices has of the level, where those of distances and of changes have 1 each."""
 FORMAT = "momus-gate-looks-2"
 """Format of the file that keeps the looks of a gate."""
 
@@ -144,13 +148,15 @@ def _gate(run: KeptRun | str | Path, rules: Rules) -> GateResult:
     looks = read_looks(state, alpha, run.identity) if rules.sequential else None
     level = alpha if looks is None else spent(alpha, looks.number + 1)
     # with slices, required findings share the level too, so that all rules keep it together
-    sliced = bool(run.slices and (rules.max or rules.require))
+    limited = bool(rules.max or rules.better)
+    sliced = bool(run.joint.slices and (limited or rules.require))
     by_level = looks is not None or sliced
-    families = int(bool(rules.max or (rules.require and by_level))) + int(bool(rules.max_worse)) + int(sliced)
-    share = level / max(families, 1)
-    decisions = [decide_distances(run, corpora, rules, share, by_level)]
+    # a slice has fewer documents than the whole text, and there are many of them
+    weights = int(limited or bool(rules.require and by_level)), int(bool(rules.max_worse)), OF_SLICES * sliced
+    shares = [w / max(sum(weights), 1) for w in weights]
+    decisions = [(decide_distances(run, corpora, rules, level * shares[0], by_level), shares[0])]
     if sliced:
-        decisions.append(decide_slices(run, corpora, rules, share))
+        decisions.append((decide_slices(run, corpora, rules, level * shares[2]), shares[2]))
     inputs: list[InputChange] = []
     if baseline is not None:
         pairs = [(one, other) for one, other in matching_corpora(baseline, run) if other in corpora]
@@ -159,10 +165,10 @@ def _gate(run: KeptRun | str | Path, rules: Rules) -> GateResult:
             check_real(baseline, run)
             _check_paired(baseline, [name for name in corpora if name not in {other for _, other in pairs}])
             check_comparable(baseline, run)
-            decisions.append(decide_changes(baseline, run, pairs, rules, share))
-    p = min(1.0, families * min(p for _, p in decisions))
+            decisions.append((decide_changes(baseline, run, pairs, rules, level * shares[1]), shares[1]))
+    p = min([1.0, *(p / share for (_, p), share in decisions if share)])
     look = None if looks is None else add_look(state, looks, p, run.identity)
-    checks = [c for checks, _ in decisions for c in checks]
+    checks = [c for (checks, _), _ in decisions for c in checks]
     # a text of which no rule could be checked must not pass: its rules are not decided then
     checked = {c.corpus for c in checks if c.status != "not checked"}
     checks = [c if c.corpus in checked else replace(c, status="not decided") for c in checks]
@@ -193,7 +199,13 @@ def _check_paired(baseline: KeptRun, unpaired: list[str]) -> None:
 
 
 def _check_axes(run: KeptRun, rules: Rules) -> None:
-    """Raise `UsageError` if a rule is for a critic that the run lacks."""
+    """Raise `UsageError` if a rule is for a critic that the run lacks, or for what is worse and nobody said so."""
+    places = [p.place for p in rules.better]
+    worse = [arg("max", str(x)) for x in rules.max if x.side == "worse" and x.place not in places]
+    worse += [arg("require", [NOT_WORSE])] if NOT_WORSE in rules.findings and not places else []
+    if worse:
+        hint = f"name a direction of the axis: {', '.join(WORSE)}"
+        raise UsageError(f"{worse[0]}: {arg('better')} does not say what is worse", hint=hint)
     for name in rules.named:
         if name not in run.critics:
             why = f" ({run.left_out[name]})" if name in run.left_out else ""

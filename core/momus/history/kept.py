@@ -14,7 +14,8 @@ from momus.critic.registry import load_critic
 from momus.critic.source import UNKNOWN
 from momus.errors import UsageError
 from momus.joint.axes import AxisRows
-from momus.joint.slices import Slices
+from momus.joint.better import rows_of
+from momus.joint.ranks import Joint
 from momus.runs.folder import JOINT, RunFolder, read_joint
 from momus.runs.kept import KeptTexts, read_kept_texts
 from momus.verdicts.settings import Settings
@@ -24,7 +25,7 @@ from momus.verdicts.verdict import Verdict
 Kind = Literal[
     "version", "seed", "real text", "fitted text", "generated text", "critic", "code", "parameter", "setting"
 ]
-_NO_INPUT = {"seed", "device", "top"}
+_NO_INPUT = {"seed", "device", "top", "better"}
 
 
 @dataclass(frozen=True)
@@ -126,16 +127,12 @@ class KeptRun:
 
     def rows(self, generated: str) -> dict[str, dict[str, Verdict]]:
         """Verdicts of a generated corpus, by critic and statistic."""
-        rows: dict[str, dict[str, Verdict]] = {}
-        for v in self.verdicts:
-            if v.generated == generated and v.reference == self.reference:
-                rows.setdefault(v.critic, {})[v.statistic] = v
-        return rows
+        return rows_of(self.verdicts, generated, self.reference)
 
     @cached_property
-    def slices(self) -> tuple[Slices, ...]:
-        """Differences in slices; none if the run was not asked for any."""
-        return read_joint(self.path / JOINT).slices
+    def joint(self) -> Joint:
+        """Slices, and which version is nearer to text of people, if the run was asked for them."""
+        return read_joint(self.path / JOINT)
 
     def headlines(self, generated: str) -> dict[str, Verdict]:
         """Headline verdicts of a generated corpus, by critic: their statistics are the same in all runs."""

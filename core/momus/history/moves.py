@@ -10,11 +10,12 @@ from typing import Literal
 import numpy as np
 
 from momus.errors import MomusError
-from momus.history.change import RESAMPLES, DistanceMoves, Gap, pooled_gap
+from momus.history.change import RESAMPLES, DistanceMoves, pooled_gap
 from momus.history.kept import KeptRun, incomparable
 from momus.inference.matching import Pools, pools_of, shared_prompts
 from momus.inference.ranking import Distances, average
 from momus.joint.axes import AxisRows
+from momus.joint.gap import Gap
 from momus.joint.ranks import ALL_AXES
 from momus.joint.replicates import Replicates
 from momus.runs.kept import KeptTexts

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypedDict
 
 from momus.arguments import arg
 from momus.errors import UsageError
+from momus.joint.better import WORSE, Preference
 from momus.schema import build, read_toml
 
 FILE, PROJECT = "momus-gate.toml", "pyproject.toml"
@@ -18,14 +19,15 @@ EVERY = "*"
 NOT_BEYOND, WITHIN = "not-beyond-human", "within-human"
 NOT_BEYOND_ITSELF, WITHIN_ITSELF = "not-beyond-itself", "within-itself"
 """The same where the reference is text of a model."""
-REQUIREMENTS = (NOT_BEYOND, WITHIN, NOT_BEYOND_ITSELF, WITHIN_ITSELF)
-KEYS = ("baseline", "max", "max-worse", "require", "strict", "alpha", "corpus", "sequential")
-Rule = Literal["max", "max-worse", "require"]
+NOT_WORSE = "not-worse"
+REQUIREMENTS = (NOT_BEYOND, WITHIN, NOT_BEYOND_ITSELF, WITHIN_ITSELF, NOT_WORSE)
+KEYS = ("baseline", "better", "max", "max-worse", "require", "strict", "alpha", "corpus", "sequential")
+Rule = Literal["better", "max", "max-worse", "require"]
 Status = Literal["passed", "failed", "not decided", "not checked"]
 HINT = f"the keys are {', '.join(KEYS)}"
 
 
-_WORDED = re.compile(r"(?P<number>[\d.eE+-]+)\s*(?:(?P<percent>%)\s*)?(?P<side>more|fewer)?(?<![\d.])")
+_WORDED = re.compile(r"(?P<number>[\d.eE+-]+)\s*(?:(?P<percent>%)\s*)?(?P<side>more|fewer|worse)?(?<![\d.])")
 
 
 @dataclass(frozen=True)
@@ -38,16 +40,15 @@ class Limit:
         Name of the critic; `EVERY` for all axes that have no limit of their own.
     value
         δ, 0 or more.
-    effect
-        Whether δ is in units of the effect instead of human bands.
     words
         ``more``, ``fewer``, ``% more``, ``% fewer``, ``%``: δ limits the difference of a statistic in its own unit, or
-        in percent of the reference; empty: a distance.
+        in percent of the reference. ``worse``, ``% worse``: how far it goes the way that ``better`` calls worse. Empty:
+        a distance.
     statistic
         Which statistic such words limit; empty: the headline.
 
-    >>> str(Limit.parse("sections=0.2")), Limit.parse("length.effect=0.1").effect, str(Limit.parse("0.1"))
-    ('sections=0.2', True, '0.1')
+    >>> str(Limit.parse("sections=0.2")), str(Limit.parse("0.1"))
+    ('sections=0.2', '0.1')
     >>> limit = Limit.parse("faults.loop_share=0.02 more")
     >>> limit.statistic, limit.value, limit.words
     ('loop_share', 0.02, 'more')
@@ -55,13 +56,12 @@ class Limit:
 
     critic: str
     value: float
-    effect: bool = False
     words: str = ""
     statistic: str = ""
 
     @classmethod
     def parse(cls, text: str, argument: str = "max") -> Limit:
-        """Read ``AXIS=δ``, ``AXIS.effect=δ``, ``AXIS.STATISTIC=δ more`` or ``δ`` alone (all axes).
+        """Read ``AXIS=δ``, ``AXIS.STATISTIC=δ more`` or ``δ`` alone (all axes).
 
         Raises
         ------
@@ -74,7 +74,7 @@ class Limit:
     @classmethod
     def of(cls, name: str, value: Any, place: str) -> Limit:
         """Build from a name and a number that may be text; errors begin with ``place``."""
-        critic, words, statistic = name.strip().removesuffix(".effect"), "", ""
+        critic, words, statistic = name.strip(), "", ""
         if isinstance(value, str) and (match := _WORDED.fullmatch(value.strip())):
             value, words = match["number"], " ".join(filter(None, (match["percent"], match["side"])))
             critic, _, statistic = name.strip().partition(".")
@@ -89,10 +89,10 @@ class Limit:
         ):
             raise UsageError(
                 f"{place}: a limit is a number from 0 on",
-                hint="write AXIS=0.2 (human bands), AXIS.effect=0.2, 0.2 (all axes), or of one statistic "
-                "AXIS=0.02 more, AXIS=10 % fewer, AXIS.STATISTIC=5 %",
+                hint="write AXIS=0.2 (human bands), 0.2 (all axes), or of one statistic AXIS=0.02 more, "
+                "AXIS=10 % fewer, AXIS.STATISTIC=5 %, AXIS=0.02 worse",
             )
-        return cls(critic, limit, not words and name.strip().endswith(".effect"), words, statistic)
+        return cls(critic, limit, words, statistic)
 
     @property
     def of_difference(self) -> bool:
@@ -100,9 +100,14 @@ class Limit:
         return bool(self.words)
 
     @property
+    def side(self) -> str:
+        """``more``, ``fewer`` or ``worse``; empty for either."""
+        return self.words.removeprefix("%").strip()
+
+    @property
     def place(self) -> str:
         """What it limits, as it is written."""
-        return f"{self.critic}.{'effect' if self.effect else self.statistic}".removesuffix(".")
+        return f"{self.critic}.{self.statistic}".removesuffix(".")
 
     def __str__(self) -> str:
         limit = f"{self.value:g} {self.words}".strip()
@@ -122,7 +127,10 @@ class Rules:
     require
         ``not-beyond-human``: no axis is found beyond human variation. ``within-human``: every axis is shown to lie
         within it. ``not-beyond-itself``, ``within-itself``: the same of the variation of a model that is the reference.
-        ``AXIS=not-beyond-human``: of one axis, which must then be tested.
+        ``AXIS=not-beyond-human``: of one axis, which must then be tested. ``not-worse``: every axis of ``better`` is
+        shown to be worse by no more than its limit.
+    better
+        What is better than the reference; a text must not be shown to be worse by more than the ``worse`` limit, or 0.
     baseline
         Folder of the run that changes are measured from; empty for none.
     strict
@@ -138,6 +146,7 @@ class Rules:
     max: tuple[Limit, ...] = ()
     max_worse: tuple[Limit, ...] = ()
     require: tuple[str, ...] = ()
+    better: tuple[Preference, ...] = ()
     baseline: str = ""
     strict: bool = False
     alpha: float | None = None
@@ -169,8 +178,8 @@ class Rules:
     @property
     def named(self) -> list[str]:
         """Names of the critics that a rule is for, without those for all axes."""
-        names = [limit.critic for limit in (*self.max, *self.max_worse)] + [_parted(name)[0] for name in self.require]
-        return [name for name in names if name != EVERY]
+        names = [x.critic for x in (*self.max, *self.max_worse)] + [p.critic for p in self.better]
+        return [name for name in (*names, *(_parted(text)[0] for text in self.require)) if name != EVERY]
 
     @property
     def findings(self) -> set[str]:
@@ -180,15 +189,15 @@ class Rules:
     @property
     def empty(self) -> bool:
         """Whether there is nothing to decide."""
-        return not (self.max or self.max_worse or self.require)
+        return not (self.max or self.max_worse or self.require or self.better)
 
     def check(self) -> None:
         """Raise `UsageError` if there is no rule, or one without the baseline that it needs."""
         if self.empty:
             raise UsageError(
                 "the gate has no rule",
-                hint=f"give {arg('max')}, {arg('max_worse')} or {arg('require')}, or write them into {FILE} or "
-                f"{PROJECT} [tool.momus.gate]",
+                hint=f"give {arg('better')}, {arg('max')}, {arg('max_worse')} or {arg('require')}, or write them into "
+                f"{FILE} or {PROJECT} [tool.momus.gate]",
             )
         if self.max_worse and not self.baseline:
             raise UsageError(
@@ -204,12 +213,20 @@ class Rules:
         )
         parted = map(_parted, self.require)
         require = tuple(f"{axes.get(c, c)}={f}" if c != EVERY else f for c, f in parted)
-        return replace(self, max=most, max_worse=worse, require=require)
+        better = tuple(replace(p, critic=axes.get(p.critic, p.critic)) for p in self.better)
+        return replace(self, max=most, max_worse=worse, require=require, better=better)
+
+    def limit_of_worse(self, preference: Preference) -> tuple[Limit, str]:
+        """The limit of a preference, its own, else 0; and both as they are read."""
+        own = (x for x in self.max if x.side == "worse" and x.place == preference.place)
+        limit = next(own, Limit(preference.critic, 0.0, words="worse", statistic=preference.statistic))
+        text = f"better {preference}{f', at most {limit.value:g} {limit.words}' if limit.value else ''}"
+        return replace(limit, words=limit.words.replace("worse", WORSE[preference.direction])), text
 
     def updated(self, **changes: Any) -> Rules:
         """Replace those fields that were given (not None and not empty); limits replace those of the same axis."""
         fields = {k: v for k, v in changes.items() if v not in (None, "", (), [])}
-        for name in ("max", "max_worse"):
+        for name in ("max", "max_worse", "better"):
             if name in fields:
                 named = {limit.place for limit in fields[name]}
                 fields[name] = (*(x for x in getattr(self, name) if x.place not in named), *fields[name])
@@ -230,9 +247,12 @@ class Check:
         Distance (``max``, ``require``) or change in distance (``max-worse``), its interval, and the limit; None where
         they do not exist.
     bands
-        Whether these are in human bands; otherwise in units of the effect.
+        Whether these are in human bands; otherwise in the unit of the statistic, of its difference.
     statistic
-        The statistic whose difference is limited, in its own unit; empty for distances.
+        The statistic that decides.
+    detectable, change
+        What the rule would have found in `momus.joint.gap.POWER` of cases, by a formula from standard errors; and
+        the change of a statistic that this is, in percent of the reference or, of a share, in points.
     status
         A rule that cannot be decided fails the gate. One for all axes is *not checked* on an axis that these texts have
         nothing to be tested by, which does not fail.
@@ -253,6 +273,8 @@ class Check:
     bands: bool = True
     reason: str = ""
     statistic: str = ""
+    detectable: float | None = None
+    change: str = ""
 
 
 def limit_of(limits: Sequence[Limit], critic: str) -> Limit | None:
@@ -311,6 +333,7 @@ class _Table(TypedDict, total=False):
     """The keys of a gate in TOML."""
 
     baseline: str
+    better: dict[str, Any]
     max: Any
     max_worse: Any
     require: str | list[str]
@@ -328,6 +351,8 @@ def _rules(content: Mapping[str, Any], path: Path) -> Rules:
     values: dict[str, Any] = {**build(_Table, named, str(path), HINT, UsageError)}
     try:
         values |= {k: limits_of(values[k], k.replace("_", "-")) for k in ("max", "max_worse") if k in values}
+        if "better" in values:
+            values["better"] = tuple(Preference.parse(f"{name}={way}") for name, way in _flat(values["better"]))
         values |= {k: _names(values[k]) for k in ("require", "corpus") if k in values}
         return Rules(**values)
     except UsageError as error:

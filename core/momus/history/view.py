@@ -10,10 +10,12 @@ from xml.etree import ElementTree
 
 from rich.console import Group, RenderableType
 
+from momus.arguments import arg
 from momus.history.diff import RunDiff
 from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
 from momus.history.rules import Check, Status
+from momus.joint.gap import POWER
 from momus.outputs import appending, write_own, writing
 from momus.report.annotations import workflow_command
 from momus.report.safe import clean
@@ -169,7 +171,7 @@ def amount(check: Check, value: float | None) -> str:
     """A distance, or a change with its sign, to three digits."""
     if value is None:
         return "–"
-    return signed(value) if check.rule == "max-worse" else number(float(f"{value:.3g}"))
+    return signed(value) if check.rule in ("better", "max-worse") else number(float(f"{value:.3g}"))
 
 
 def span(check: Check) -> str:
@@ -189,8 +191,8 @@ def check_line(check: Check, model: str = "") -> str:
     unit = (f" bands of {model}" if model else " human bands") if check.bands else ""
     of = model or "real text"
     what = f"change in distance to {of}" if check.rule == "max-worse" else f"distance to {of}"
-    if check.statistic:  # in its own unit, as far as it goes in the direction of the limit
-        what, unit = f"{statistic_name(check.statistic)} moved by", ""
+    if not check.bands:  # as far as it goes in the direction of the limit
+        what = f"{statistic_name(check.statistic)} {'worse' if check.rule == 'better' else 'moved'} by"
     shown = "passed"
     if check.status == "failed":
         above = check.low is not None and check.limit is not None and check.low > check.limit
@@ -211,28 +213,46 @@ def verdict_line(result: GateResult) -> str:
 
 def failure(result: GateResult) -> tuple[str, str]:
     """Message and hint of the error of a failed gate."""
-    hint = f"read the documents: momus outliers {result.run} -c {result.failed[0].critic}"
+    first = result.failed[0]
+    kind = first.statistic.removesuffix("_share").replace("_", "-")
+    which = f"-c {first.critic}" if first.critic != "faults" or kind in ("faulty", "latent-nll") else arg("fault", kind)
+    hint = f"read the documents: momus outliers {result.run} {which}"
     if result.baseline:
         hint += f"; see what changed: momus diff {result.baseline} {result.run}"
     lines = [check_line(c, result.model) for c in result.failed]
     return "\n  ".join([verdict_line(result), *lines]), hint
 
 
+def not_checked(result: GateResult) -> list[str]:
+    """What was not checked and why: one line for all rules on an axis."""
+    skipped = {(c.corpus, c.critic, c.reason): c for c in result.checks if c.status == "not checked"}
+    return [f"Not checked: {c.axis} ({c.critic}) of {c.corpus!r}: {c.reason}." for c in skipped.values()]
+
+
+def found(check: Check) -> str:
+    """What a check would have found in most cases, such as ``1.6 (12 %)``."""
+    size = "–" if check.detectable is None else number(float(f"{check.detectable:.2g}"))
+    return check.change if check.change and not check.bands else f"{size} ({check.change})" if check.change else size
+
+
+def power_line(result: GateResult) -> str:
+    """What the gate would have found in most cases, in one sentence; empty where that has no unit."""
+    sizes = [*{c.axis: f"{c.axis} changed by {c.change}" for c in result.checks if c.change}.values()]
+    return f"In {percentage(POWER, 0)} of cases it would have found {joined(sizes[:3])}." if sizes else ""
+
+
 def gate_notes(result: GateResult) -> list[str]:
     """What a reader must know about the decisions."""
-    notes = []
+    notes = not_checked(result)
     if result.real_changed:
         whose = f"The text of {result.model}" if result.model else "The real text"
         changes = "" if result.model else ", and changes include that of the real text"
         notes.append(f"{whose} differs from that of the baseline: each run is compared with its own{changes}.")
-    # one line for all rules that are not checked for one reason
-    skipped = {(c.corpus, c.critic, c.reason): c for c in result.checks if c.status == "not checked"}
-    notes += [f"Not checked: {c.axis} ({c.critic}) of {c.corpus!r}: {c.reason}." for c in skipped.values()]
     if result.strict:
         how = "A rule fails unless the interval lies at or below its limit (strict)"
     else:
         how = "A rule fails if the interval lies wholly above its limit"
-    notes.append(f"{how}. All intervals hold at once ({percentage(1 - result.level)}).")
+    notes.append(f"{how}. The ends that decide hold at once ({percentage(1 - result.level)}).")
     if any(c.rule == "require" for c in result.checks) and result.look is None and not result.sliced:
         notes.append("Required findings are those of the run: its intervals, and p adjusted over its table.")
     if result.look is not None:
@@ -249,10 +269,11 @@ def gate_blocks(result: GateResult, whole: bool = True) -> list[PrintedBlock]:
     several = len({c.corpus for c in result.checks}) > 1  # then the axis says of which generated text
     columns: Columns[Check] = [
         ("rule", lambda c: c.rule),
-        ("axis", lambda c: f"{c.corpus}: {c.axis}" if several else c.axis),
+        ("axis", lambda c: f"{c.corpus}: " * several + c.axis + f": {statistic_name(c.statistic)}" * (not c.bands)),
         ("value", lambda c: amount(c, c.value)),
         ("interval", span),
-        ("limit", lambda c: number(c.limit) + ("" if c.bands else f" ({statistic_name(c.statistic or 'effect')})")),
+        ("limit", lambda c: number(c.limit)),
+        (f"found in {percentage(POWER, 0)}", found),
         ("", lambda c: STATUS[c.status]),
     ]
     failed = [("", f"{check_line(c, result.model)}.") for c in result.failed]
@@ -260,7 +281,7 @@ def gate_blocks(result: GateResult, whole: bool = True) -> list[PrintedBlock]:
     inputs = [("", input_line(i)) for i in result.inputs if i.kind != "generated text"]
     return [
         PrintedBlock(mark * whole + verdict_line(result), style=style),
-        table_block("", result.checks, columns, "llrrrl", *gate_notes(result), lines=failed if whole else ()),
+        table_block("", result.checks, columns, "llrrrrl", *gate_notes(result), lines=failed if whole else ()),
         *([PrintedBlock("Inputs that differ from the baseline", inputs)] if inputs else []),
     ]
 

@@ -51,6 +51,8 @@ class RankRow:
     n, n_real, units
         Documents of the model and of the real text that take part, and units of the smallest pool that is resampled.
         Over all axes: those of the axis with the fewest.
+    apart
+        Standard error of its distance less that of the first model.
     """
 
     axis: str
@@ -66,6 +68,7 @@ class RankRow:
     n: int
     n_real: int
     units: int
+    apart: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -183,7 +186,7 @@ def _rows(
     confidence: float,
 ) -> list[RankRow]:
     low, high = distances.intervals(confidence)  # (models,) each
-    values = distances.shown
+    values, errors = distances.shown, distances.errors  # (models,), (B, models)
     return [
         RankRow(
             axis=axis,
@@ -199,6 +202,7 @@ def _rows(
             n=int(sizes[1 + k]),
             n_real=int(sizes[0]),
             units=units,
+            apart=float((errors[:, k] - errors[:, 0]).std()),
         )
         for k, model in enumerate(models)
     ]
@@ -228,7 +232,8 @@ def nearer_of(
             # rank intervals are simultaneous: where they do not overlap, the order is sure
             nearer = "new" if new.rank_high < old.rank_low else "old" if old.rank_high < new.rank_low else ""
             sizes = old.distance / unit, new.distance / unit
-            rows.append(Nearer(critic, axis, name, *sizes, bool(bands.get(critic)), nearer))
+            errors = new.apart / unit, float(max(new.units - 1, 1))
+            rows.append(Nearer(critic, axis, name, *sizes, bool(bands.get(critic)), nearer, *errors))
     return tuple(rows)
 
 

@@ -156,7 +156,9 @@ class Table:
         ours = [n, self.sums(labels * x, numbers), self.sums(labels * x * x, numbers)]
         theirs = [w - o for w, o in zip(whole, ours, strict=True)]
         (a, va), (b, vb) = (_mean_and_variance(s, q, m) for m, s, q in (ours, theirs))
-        return b - a, va + vb, ours[0] + theirs[0] - 2
+        # what rounding leaves of equal values is no difference, which would have no variance either
+        d = np.where(np.abs(b - a) > 1e-12 * np.abs(x).max(initial=0.0), b - a, 0.0)
+        return d, va + vb, ours[0] + theirs[0] - 2
 
     def rest(self, d: Floats, v: Floats) -> tuple[Floats, Floats]:
         """The difference in all other slices together, by slice, and its variance."""

@@ -8,9 +8,11 @@ whether a slice differs from all others together. The slice of a document is its
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
@@ -22,6 +24,8 @@ from momus.joint.adjusted import quantile_codes
 from momus.numeric.types import Floats, Ints
 from momus.reading import ReadingOptions
 from momus.text.corpus import Corpus
+from momus.verdicts.table import speaking
+from momus.verdicts.verdict import Verdict
 
 FEWEST = 10
 """Units per side that a slice needs to be tested."""
@@ -136,9 +140,19 @@ class Slices:
             p = min(p, 2 * len(self.cells) * float(ndtr(-size)))
         return min(1.0, p * self.fields)
 
+    def p_beyond(self, size: float, other: float) -> float:
+        """p of a deviate beyond a limit on one side; ``other`` is that from the limit on the other side.
+
+        One side has half of p, unless that is below Bonferroni's bound, since differences of statistics that go
+        together may lie at limits on both sides.
+        """
+        p = self.p_of(size)
+        bound = self.fields * len(self.cells) * float(ndtr(-size) + ndtr(-other))
+        return min(p, max(p * (1 + p) / 2, bound))
+
     def critical(self, level: float) -> float:
         """The deviate that the largest of all exceeds with this probability."""
-        level /= self.fields
+        level = min(level / self.fields, 0.99)
         if level * (len(self.maxima) + 1) < 1:
             bound = -float(ndtri(level / (2 * max(len(self.cells), 1))))
             return max(bound, max(self.maxima, default=0.0))
@@ -196,6 +210,48 @@ def together(of_critics: Sequence[Slices], alpha: float) -> tuple[Slices, ...]:
 def reach(c: Slice, critical: float) -> float:
     """How far the interval of a cell reaches, at a deviate that is critical."""
     return -float(stdtrit(max(c.freedom, 1.0), max(float(ndtr(-critical)), 1e-300))) * c.error
+
+
+def of_axes(s: Slices, verdicts: Sequence[Verdict]) -> list[list[tuple[Slice, float | None]]]:
+    """One statistic of each axis in its slices, with shrunk differences in bands of the whole text; None without one.
+
+    It is the statistic of the row that speaks for the axis, where slices have it, else that of the largest difference.
+    """
+    spoken = {v.critic: v.statistic for v in speaking(verdicts) if v.generated == s.generated}
+    rows = {(v.critic, v.statistic): v for v in verdicts if v.generated == s.generated}
+    axes: dict[str, dict[str, list[Slice]]] = {}
+    for c in sorted(s.cells, key=lambda c: -c.size):
+        axes.setdefault(c.critic, {}).setdefault(c.statistic, []).append(c)
+    chosen = [axis.get(spoken.get(critic, ""), next(iter(axis.values()))) for critic, axis in axes.items()]
+    return [[(c, _in_bands(c, rows.get((c.critic, c.statistic)))) for c in cells] for cells in chosen]
+
+
+def _in_bands(c: Slice, v: Verdict | None) -> float | None:
+    band = in_units(v, v.band, c.real_value, c.difference > 0, c.scale) if v is not None and v.band else None
+    return c.shrunk / band if band else None
+
+
+def frame_rows(slices: Sequence[Slices], verdicts: Sequence[Verdict], by: str) -> list[dict[str, Any]]:
+    """One row per text, axis and slice of a field; `UsageError` if texts were not compared by it."""
+    if by not in (known := [s.by for s in slices]):
+        known = list(dict.fromkeys(known)) or ["none"]
+        raise UsageError(f"{arg('by', by)}: no such slices", hint=f"those of this comparison: {', '.join(known)}")
+    cells = ((s, *cell) for s in slices if s.by == by for cells in of_axes(s, verdicts) for cell in cells)
+    left_out = {"wording", "leading", "scale"}
+    rows = ((s, bands, {k: x for k, x in vars(c).items() if k not in left_out}) for s, c, bands in cells)
+    return [{"generated": s.generated, "by": by, "bands": bands, **row} for s, bands, row in rows]
+
+
+def in_units(v: Verdict, size: float, value: float, rises: bool, scale: float = 0.0) -> float | None:
+    """A size of the effect in units of the statistic, whose value in the reference is given; None of a distance.
+
+    ``scale`` is a standard deviation of documents, where the effect of the verdict does not know its own.
+    """
+    if v.effect_kind == "log_ratio":
+        return abs(value) * (math.expm1(size) if rises else -math.expm1(-size))
+    if v.effect_kind == "hedges_g":
+        return size * (abs(v.difference / v.effect) if v.effect and v.difference else scale) or None
+    return size if v.effect_kind == "difference" else None
 
 
 def _largest(maxima: Sequence[tuple[float, ...]]) -> tuple[float, ...]:

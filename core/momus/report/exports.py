@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -15,6 +16,7 @@ from momus.report.words.blocks import markdown_blocks
 from momus.report.words.format import markdown, markdown_table
 from momus.report.words.leads import first_sentences
 from momus.report.words.sentences import axes, largest_gaps, legend, overuse_lines, says_what
+from momus.report.words.slices import slice_blocks
 from momus.report.words.table import SIZES, cell_text, overview, taking_part
 from momus.report.words.trust import trust_items
 from momus.runs.answer import Answer, AxisAnswer, answer_of, overuse_of
@@ -164,24 +166,35 @@ def comparison_latex(comparison: Results, label: str = "tab:momus") -> str:
     )
     key = legend(answer) if against is None else against_legend(answer, against)
     caption = " ".join(latex(f"{s[0].upper()}{s[1:].rstrip('.')}.") for s in (_caption(comparison, answer), *key))
-    float_ = "table" if len(names) <= COLUMN else "table*"
+    heads, wide = ("axis", *names, *([SIZES] * sized)), len(names) > COLUMN
+    floats = [_float(wide, caption, label, _columns(len(names), sized), heads, body, _notes(comparison))]
+    # slices × statistics, as on a terminal
+    for n, block in enumerate(slice_blocks(comparison.joint.slices, every=False), 1):
+        said = " ".join(latex(text) for text in (f"{block.title}.", *block.notes))
+        body = "\n".join(" & ".join(map(latex, row)) + r" \\" for row in block.rows)
+        floats.append(_float(True, said, f"{label}-slices-{n}", "lr" + "r" * (len(block.heads) - 2), block.heads, body))
+    return "\n".join(["% needs \\usepackage{array,booktabs}", *floats, ""])
+
+
+def _float(
+    wide: bool, caption: str, label: str, columns: str, heads: Sequence[str], body: str, notes: Sequence[str] = ()
+) -> str:
+    float_ = "table*" if wide else "table"
     return "\n".join(
         [
-            "% needs \\usepackage{array,booktabs}",
             rf"\begin{{{float_}}}",
             r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
             rf"\caption{{{caption}}}",
             rf"\label{{{label}}}",
-            rf"\begin{{tabular}}{{{_columns(len(names), sized)}}}",
+            rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
-            " & ".join(latex(n) for n in ("axis", *names, *([SIZES] * sized))) + r" \\",
+            " & ".join(map(latex, heads)) + r" \\",
             r"\midrule",
             body,
             r"\bottomrule",
             r"\end{tabular}",
-            *_notes(comparison),
+            *notes,
             rf"\end{{{float_}}}",
-            "",
         ]
     )
 

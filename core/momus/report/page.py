@@ -18,10 +18,10 @@ from momus.report.cards import cards_of, findings_of
 from momus.report.figures.canvas import Canvas
 from momus.report.figures.dots import FEW, key_svg, rows_svg
 from momus.report.figures.palette import CorpusLook, looks
-from momus.report.figures.rows import overview_rows
+from momus.report.figures.rows import overview_rows, slices_heatmaps
 from momus.report.figures.scales import Scale, gap_scale
 from momus.report.html import environment, render_page
-from momus.report.passages import Shown
+from momus.report.passages import Shown, shown_examples
 from momus.report.safe import clean
 from momus.report.words.against import basis, blocks_of, step, trend, version_value
 from momus.report.words.against import first_sentences as against_sentences
@@ -43,6 +43,7 @@ from momus.report.words.sentences import finding_words, label, legend
 from momus.report.words.table import overview
 from momus.report.words.trust import trust_items
 from momus.runs.answer import Answer, answer_of, overuse_of
+from momus.runs.examples import EXAMPLES
 from momus.runs.folder import REPORT
 from momus.runs.manifest import REPORT_KIND
 from momus.runs.result import Results
@@ -115,7 +116,17 @@ def _against_page(comparison: Results, against: Against) -> str:
         figures=[(p, Markup(path_svg(p, against))) for p in against.paths if len(against.versions) > 2],
         comparison=comparison,
         against=against,
+        maps=slices_heatmaps(comparison.joint.slices, comparison.verdicts),
+        moved=moved_prompts(comparison, answer),
     )
+
+
+def moved_prompts(comparison: Results, answer: Answer, most: int = 10) -> list[tuple[str, Shown]]:
+    """Prompts whose answers moved most, axis by axis in turn, with both answers."""
+    examples = {r.name: r.examples for r in comparison.results}
+    axes = [(a.axis, shown_examples(a, examples[a.critic], EXAMPLES)) for a in answer.axes if a.worst.differs]
+    turns = [(axis, shown[k]) for k in range(EXAMPLES) for axis, shown in axes if k < len(shown)]
+    return [(axis, s) for axis, s in turns if s.same_prompt][:most]
 
 
 def _numeric(block: PrintedBlock) -> list[bool]:
@@ -176,6 +187,7 @@ def _joint(comparison: Results, answer: Answer) -> dict[str, Any]:
         "ranked": any(c.rank is not None for c in answer.corpora),
         "rank_cells": [rank_cells(r) for r in ranked],
         "groups": group_blocks(joint),
+        "maps": slices_heatmaps(joint.slices, comparison.verdicts),
     }
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from momus.evidence import Overuse, Overused, Table
+from momus.joint.better import Better, Preference, better_of, rows_of
 from momus.joint.partners import Win
 from momus.joint.ranks import ALL_AXES, RankRow
 from momus.joint.slices import Slices
@@ -200,6 +201,8 @@ class Answer:
         Name of the text that all are compared with.
     slices, wins, alpha
         What is said of slices and pairs of answers, and the level of findings.
+    better
+        Whether texts are better than the reference by what the user named.
     """
 
     corpora: tuple[CorpusAnswer, ...]
@@ -212,6 +215,7 @@ class Answer:
     slices: tuple[Slices, ...] = ()
     wins: tuple[Win, ...] = ()
     alpha: float = 0.05
+    better: Sequence[Better] = ()
 
     @property
     def nearest(self) -> CorpusAnswer | None:
@@ -227,9 +231,15 @@ class Answer:
         return tuple(name for i, ((name, _), may) in enumerate(zip(ranked, may_be, strict=True)) if may or not i)
 
     @property
+    def told_broken(self) -> frozenset[tuple[str, str]]:
+        """Critics whose findings are told as broken documents, each with the generated text."""
+        return frozenset((b.critic, b.generated) for b in self.broken or () if not b.alone)
+
+    @property
     def largest(self) -> Cell | None:
-        """The cell of which there is most to say; None if nothing differs."""
-        return self.axes[0].worst if self.axes and self.axes[0].worst.differs else None
+        """The cell of which there is most to say, beside what is broken; None if nothing else differs."""
+        cells = (a.worst for a in self.axes)
+        return next((c for c in cells if c.differs and (c.row.critic, c.generated) not in self.told_broken), None)
 
     def first_axis(self, generated: str) -> str:
         """The critic of the axis on which there is most to say of a corpus."""
@@ -256,6 +266,7 @@ def answer_of(comparison: Results) -> Answer:
         axes.append(AxisAnswer(critic, cells[0].row.axis, cells))
     axes.sort(key=lambda a: a.order)  # stable: axes of one size stay in the order of the critics
     findings = in_order(f for a in axes for c in a.cells for f in c.findings)
+    alpha = comparison.verdicts[0].alpha if comparison.verdicts else 0.05
     ranking = comparison.joint.ranking
     return Answer(
         _corpora(comparison, [c for a in axes for c in a.cells]),
@@ -267,8 +278,17 @@ def answer_of(comparison: Results) -> Answer:
         comparison.verdicts[0].reference if comparison.verdicts else "real",
         comparison.joint.slices,
         comparison.joint.wins,
-        comparison.verdicts[0].alpha if comparison.verdicts else 0.05,
+        alpha,
+        _better(comparison, alpha),
     )
+
+
+def _better(comparison: Results, alpha: float) -> list[Better]:
+    preferences = [Preference.parse(text) for text in comparison.signature.get("better", ())]
+    verdicts, nearer = comparison.verdicts, comparison.joint.nearer
+    texts = dict.fromkeys((v.generated, v.reference) for v in verdicts)
+    level, rows = alpha / max(len(preferences), 1), [rows_of(verdicts, *text) for text in texts]
+    return [better_of(p, p.row(of_text), nearer, level) for of_text in rows for p in preferences]
 
 
 def _corpora(comparison: Results, cells: Sequence[Cell]) -> tuple[CorpusAnswer, ...]:

@@ -67,6 +67,7 @@ def find_examples(
     values: tuple[Floats, Floats],
     higher: bool,
     count: int = EXAMPLES,
+    moved: bool = False,
 ) -> list[Example]:
     """Choose the documents of the test that show a difference best.
 
@@ -80,6 +81,8 @@ def find_examples(
         One number per document of each side, (n,): what the axis measures; NaN where a document is unscored.
     higher
         Whether the generated documents have higher values; lower ones are shown otherwise.
+    moved
+        Whether those are chosen whose values differ most from that of the same prompt, where there is one.
 
     Returns
     -------
@@ -89,6 +92,9 @@ def find_examples(
     if not len(real) or not len(generated):
         return []
     measured = values[1] if higher else -values[1]
+    if moved:
+        of_prompt = {p: values[0][i] * (1 if higher else -1) for i in real.tolist() if (p := texts[0].prompts[i])}
+        measured = measured - np.array([of_prompt.get(p, np.nan) for p in texts[1].prompts])
     chosen = extreme_rows(measured, generated[np.isfinite(measured[generated])], texts[1].ids, count).tolist()
     human = _Humans(critic, texts[0], scores[0], real, values[0])
     return [Example(marked(critic, texts[1], scores[1], row), *human.beside(texts[1].prompts[row])) for row in chosen]

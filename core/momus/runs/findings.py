@@ -158,6 +158,8 @@ class Broken:
         the share by groups.
     alone
         Whether only the first document is told, since it says the same `MANY` times, and not the share.
+    critic
+        The critic that found it; empty for what the texts themselves show.
     """
 
     generated: str
@@ -166,6 +168,7 @@ class Broken:
     high: float
     p: float
     alone: bool = False
+    critic: str = ""
 
     @property
     def share(self) -> float:
@@ -186,7 +189,7 @@ def broken_of(results: Sequence[CriticResult], signature: Mapping[str, Any] | No
     With the ``signature`` of a run, empty documents and copies of others count too, which critics do not see.
     """
     tables = [
-        (corpus, table, {v.statistic: v for v in result.verdicts if v.generated == corpus and _grouped(v)})
+        (result.name, corpus, table, {v.statistic: v for v in result.verdicts if v.generated == corpus and _grouped(v)})
         for result in results
         for corpus, items in result.evidence
         for table in items
@@ -195,8 +198,8 @@ def broken_of(results: Sequence[CriticResult], signature: Mapping[str, Any] | No
     if not tables:
         return None
     told = [
-        b
-        for corpus, table, grouped in tables
+        replace(b, critic=critic * (fault in table.faults))
+        for critic, corpus, table, grouped in tables
         for fault in (*table.faults, *_of_texts(corpus, results, signature or {}))
         if (b := _told(corpus, fault, grouped.get(fault.of))) is not None
     ]

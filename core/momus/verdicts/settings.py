@@ -51,6 +51,9 @@ class Settings:
     against, chain, folds
         Name of the model whose text is the reference, empty where that is real text. Whether the new texts are its
         later versions, in order. Folds of prompts that critics are then fitted on and score by in turn.
+    better
+        What is better than the text of the model ``against``, such as ``faults=fewer`` or ``length=nearer:human``
+        (`momus.joint.better`).
     refits
         Number of bootstrap resamples of the fitting text on which to refit each critic, to report the spread of the
         differences.
@@ -69,6 +72,7 @@ class Settings:
     control_for: tuple[str, ...] = ()
     by: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    better: tuple[str, ...] = ()
     refits: Annotated[int, Range(0, MOST_RESAMPLES)] = 0
     register: str = ""
     against: str = ""

@@ -34,7 +34,7 @@ PLACES = 24
 """Bits for the place of a sign."""
 MOST = 64
 """Periods of one text that are looked at, those that most of it may have."""
-CHUNK = 1 << 20
+CHUNK = 1 << 16
 """Signs whose recurrences are sorted at once; of one text, all."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")

@@ -14,14 +14,13 @@ from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
 from momus.text.blocks import read_blocks
 from momus.text.corpus import Corpus
+from momus_critics.faults.endings import broken_off, may_break_off
 from momus_critics.faults.loops import find_loops
 from momus_critics.faults.signs import (
     CONTROL,
-    broken_off,
     control_tokens,
     foreign_scripts,
     foreign_sentences,
-    may_break_off,
     noise,
     refusal,
 )
@@ -141,7 +140,7 @@ class Usual:
 
 def read_sheet(corpus: Corpus, prose: Prose, usual: Usual) -> Sheet:
     """Find the faults of documents, at most one of each kind, the longest or the first."""
-    texts = [document.text for document in corpus]
+    texts = ["\n\n".join(sections or ()) for sections in corpus.table["sections"].to_pylist()]
     faults: list[list[Fault]] = [[] for _ in texts]
     ends = corpus.field(FINISH)
     loops = find_loops(texts)
@@ -151,7 +150,9 @@ def read_sheet(corpus: Corpus, prose: Prose, usual: Usual) -> Sheet:
             said = " ".join(loop.said.split()) or loop.said
             faults[row].append(Fault(NUMBER["loop"], loop.start, loop.stop, loop.times, _clipped(said)))
     for row, fault in _of_words(texts, prose, usual):
-        if not texts[row].lstrip().startswith(DATA):
+        # what loops is in no order, and needs no further word
+        in_loop = fault.kind == NUMBER["word-salad"] and loops[row] is not None
+        if not in_loop and not texts[row].lstrip().startswith(DATA):
             faults[row].append(fault)
     return Sheet.of(faults, corpus.ids)
 
@@ -199,9 +200,8 @@ def _of_words(texts: Sequence[str], prose: Prose, usual: Usual) -> Iterator[tupl
         words = list(dict.fromkeys(prose.spelled[i] for i in prose.codes[tokens].tolist()))
         start = max(texts[row].find(words[0]), 0)
         yield row, Fault(NUMBER["misspelt"], start, start + len(words[0]), len(words), _clipped(", ".join(words)))
-    odd_rows = {*first, *owners[odd].tolist()}
     for row in np.flatnonzero(usual.words.salad(prose)).tolist():
-        if row not in odd_rows:  # words of another language are in no order that is known
+        if row not in first:  # words of another language are in no order that is known
             tokens = np.arange(prose.offsets[row], prose.offsets[row + 1])
             yield row, _at_tokens("word-salad", texts[row], prose, tokens, 1)
 

@@ -1,7 +1,4 @@
-"""What should not stand in a text at all: control tokens, noise, refusals, another script or language.
-
-A text breaks off as the last block of it ends, beside its other blocks (`broken_off`).
-"""
+"""What should not stand in a text at all: control tokens, noise, refusals, another script or language."""
 
 from __future__ import annotations
 
@@ -9,157 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import takewhile
 
 import numpy as np
 
-from momus.numeric.ragged import owners_of
+from momus.numeric.ragged import changes, owners_of
 from momus.numeric.types import Ints
-from momus.text.blocks import Block, is_short_line
 from momus.text.languages import identifier, script_counts, script_name
-from momus.text.plain import folded, inline
-from momus_critics.prose.reading import Prose
-
-CLOSERS = "\"')]}*_»>|"
-STOPS = tuple(".!?…。！？؟।")
-FUNCTION_WORDS = frozenset(
-    (
-        *("the", "a", "an", "of", "to", "in", "on", "at", "by", "for", "with", "from", "as", "into", "about", "than"),
-        *("and", "or", "but", "nor", "because", "although", "while", "if", "when", "which", "who", "whose", "that"),
-        *("is", "are", "was", "were", "be", "been", "has", "have", "had", "will", "would", "can", "could", "should"),
-        *("may", "might", "must", "my", "your", "his", "her", "its", "our", "their", "this", "these", "very", "not"),
-    )
-)
-"""English words that end no sentence."""
-OPENERS = FUNCTION_WORDS | frozenset(
-    (
-        *("i", "we", "you", "it", "they", "he", "she", "there", "here", "each", "all", "some", "most", "many", "both"),
-        *("overall", "however", "therefore", "so", "since", "then", "finally", "remember", "let", "feel", "please"),
-        *("additionally", "also", "similarly", "once", "during", "after", "before", "by", "no", "what", "how", "why"),
-    )
-)
-"""English words with which sentences begin, and no names or titles of few words."""
-SIGNED = 5
-"""Most words of a line by which a letter is signed."""
-SENTENCE = 6
-"""Fewest words of a paragraph without a mark at its end, behind other blocks, that reads as a sentence."""
-LONG = 20
-"""Fewest words of such a paragraph that stands alone."""
-
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{1,2}|[^\W_\u3040-\u30ff\u3400-\u9fff]+(?:['’][^\W_]+)*")
-_INNER_END = re.compile(r"(?<![A-Z])[.!?][\"')\]]*\s+[^\W_]|[。！？][”’」』）]*[^\W_]")
-_LONE_MARKER = re.compile(r"(?:^|\n)[^\S\n]*(?:[-*+•]|\(?\w{1,3}[.)])[^\S\n]*$")
-_ADDRESS = re.compile(r"(?:https?://|www\.|\S@)\S+$")
-_SYMBOL = re.compile("[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u20e3]$")
-
-
-def may_break_off(text: str) -> bool:
-    r"""Whether a text may break off: it does not end with a mark of a sentence, or has open code, or a table.
-
-    >>> may_break_off("It rained."), may_break_off("It rained. She"), may_break_off("```\nx.")
-    (False, True, True)
-    """
-    line = text.rstrip().rpartition("\n")[2].rstrip(CLOSERS + " ")
-    return not line.endswith(STOPS) or "|" in line or text.count("```") % 2 == 1 or "~~~" in text
-
-
-def broken_off(text: str, blocks: Sequence[Block]) -> tuple[int, int] | None:
-    r"""Where a text stands that breaks off at its end, in characters; None for one that ends as texts do.
-
-    A text breaks off within code whose fence is open, within a row of a table, behind the marker of a list item, and
-    within a sentence: without a mark at its end, where other blocks of its kind have one. Titles, lists of phrases and
-    verse need none.
-
-    >>> from momus.text.blocks import read_blocks
-    >>> [broken_off(t, read_blocks(t)) for t in ("It rained. She left.", "It rained. She left the", "Yours\n\nAnn")]
-    [None, (0, 23), None]
-    """
-    if not blocks:
-        return None
-    last = blocks[-1]
-    span = last.start, last.stop
-    if _LONE_MARKER.search(text.rstrip()):
-        return span
-    if last.kind == "code":
-        fence = last.sign[:3]
-        return span if fence and not text.rstrip().endswith(fence) else None
-    if last.kind == "table":
-        rows = text[last.start : last.stop].split("\n")
-        return span if rows[-1].count("|") < rows[0].count("|") else None
-    if last.kind in ("break", "heading", "title"):
-        return span if last.kind == "heading" and len(blocks) > 1 and last.level <= 6 else None
-    return span if _is_open(last) or _is_cut(last, blocks[:-1]) else None
-
-
-def _is_open(last: Block) -> bool:
-    """Whether bold type, a bracket or a formula is open at the end of a block."""
-    line, content = last.content.rpartition("\n")[2], last.content
-    return (
-        line.count("**") % 2 == 1
-        or (line.rfind("(") > line.rfind(")") and ":(" not in line.replace(" ", ""))
-        or content.count("\\[") > content.count("\\]")
-    )
-
-
-def _is_cut(last: Block, before: Sequence[Block]) -> bool:
-    """Whether the last block of prose ends within a sentence."""
-    line = _line(last)
-    if _is_ended(line):
-        return False
-    words = _WORD.findall(line)
-    if line.endswith((",", ";", "(", "-", "–", "—", ":")) and not _is_signature(last, before):
-        return True
-    if words and words[-1].lower() in FUNCTION_WORDS and (len(words) > 1 or before):
-        return True
-    if last.kind == "verse" or _is_signature(last, before):
-        return False
-    if _INNER_END.search(line):
-        return True  # within a further sentence
-    if last.kind == "item":
-        peers = list(takewhile(lambda b: b.kind == "item", reversed(before)))
-        alike = [_is_ended(_line(b)) for b in peers if b.level == last.level]
-        alike = alike or [_is_ended(_line(b)) for b in before if b.kind == "item" and b.level == last.level]
-        return bool(alike) and 3 * sum(alike) >= 2 * len(alike)
-    if before and _line(before[-1]).endswith(":"):
-        return False  # what was announced is a phrase
-    if before and last.kind == "paragraph" and _begins_sentence(last):
-        return True
-    lines = [_line(b) for b in before if b.kind == last.kind and not is_short_line(b)]
-    alike = [_is_ended(x) for x in lines if not x.endswith(":")]
-    if not alike and words and not is_short_line(last):
-        alike = [_is_ended(_line(b)) for b in before if b.kind == "item"]
-    if alike:
-        return 2 * sum(alike) > len(alike)
-    return len(words) >= (SENTENCE if before else LONG)
-
-
-def _line(block: Block) -> str:
-    """The last line of what a block says."""
-    return folded(inline(block.content)).strip().rpartition("\n")[2]
-
-
-def _is_ended(line: str) -> bool:
-    """Whether a line has a mark at its end, or ends as an address or a symbol does."""
-    bare = line.rstrip(CLOSERS + " ")
-    return bare.endswith(STOPS) or bare != line.rstrip() or bool(_ADDRESS.search(bare) or _SYMBOL.search(bare))
-
-
-def _begins_sentence(block: Block) -> bool:
-    """Whether a block begins with a word that begins sentences, and no names or titles."""
-    first = _WORD.match(block.content.lstrip("\"'“‘*_("))
-    return first is not None and first[0].lower() in OPENERS
-
-
-def _is_signature(last: Block, before: Sequence[Block]) -> bool:
-    """Whether a short line signs a letter: names with capitals, or what stands below a greeting with a comma."""
-    words = _WORD.findall(last.content)
-    if len(words) > SIGNED or last.kind == "item":
-        return False
-    greeted = bool(before) and _line(before[-1]).endswith(",") and len(_WORD.findall(before[-1].content)) <= SIGNED
-    if _begins_sentence(last):
-        return False
-    return greeted or (bool(before) and all(w[0].isupper() or w.isdigit() for w in words))
-
+from momus_critics.prose.reading import TERMINALS, Prose, before
 
 Span = tuple[int, int]
 
@@ -213,23 +66,23 @@ def noise(text: str) -> Iterator[Span]:
 
 REFUSALS = {
     "en": (
-        r"as an? (?:large )?(?:AI|artificial intelligence|language)(?:[ -]\w+)? ?(?:model|assistant)?,? (?:I|my)\b"
-        r"|(?:I['’]m|I am) (?:just |only )?an? (?:large )?(?:AI|language model|virtual assistant|computer program)\b"
-        r"|(?:sorry|apologi[sz]e),? (?:but |for [^.\n]{1,40}, but )?I(?:['’]m| am)?"
+        r"as an? (?:large )?(?:ai|artificial intelligence|language)(?:[ -]\w+)? ?(?:model|assistant)?,? (?:i|my)\b"
+        r"|(?:i['’]m|i am) (?:just |only )?an? (?:large )?(?:ai|language model|virtual assistant|computer program)\b"
+        r"|(?:sorry|apologi[sz]e),? (?:but |for [^.\n]{1,40}, but )?i(?:['’]m| am)?"
         r" ?(?:can['’]?t|cannot|can not|unable|not able)\b"
-        r"|I (?:cannot|can['’]t|can not|won['’]t|will not|am unable to|am not able to|['’]m unable to)"
+        r"|i (?:cannot|can['’]t|can not|won['’]t|will not|am unable to|am not able to|['’]m unable to)"
         r" (?:provide|assist|help|fulfil|comply|create|write|generate|engage|offer|answer|support|discuss|do that)\w*\b"
         r"|my (?:knowledge cutoff|training data|programming does)"
     ),
-    "de": r"als (?:ein )?(?:KI|Sprachmodell)\b|(?:tut mir leid|entschuldigung),? (?:aber )?(?:ich|das) kann",
-    "fr": r"en tant qu(?:e|['’]) ?(?:IA|intelligence artificielle|modèle de lang)|je suis désolée?,? mais je ne peux",
-    "es": r"como (?:modelo de lenguaje|IA|inteligencia artificial)\b|lo siento,? pero no puedo",
+    "de": r"als (?:ein )?(?:ki|sprachmodell)\b|(?:tut mir leid|entschuldigung),? (?:aber )?(?:ich|das) kann",
+    "fr": r"en tant qu(?:e|['’]) ?(?:ia|intelligence artificielle|modèle de lang)|je suis désolée?,? mais je ne peux",
+    "es": r"como (?:modelo de lenguaje|ia|inteligencia artificial)\b|lo siento,? pero no puedo",
     "pt": r"como (?:um )?modelo de linguagem|desculpe,? mas não posso",
     "it": r"come (?:modello linguistico|intelligenza artificiale)\b|mi dispiace,? ma non posso",
-    "zh": r"作为一个?(?:人工智能|AI|语言模型)|(?:很抱歉|对不起)，?我(?:无法|不能)",
+    "zh": r"作为一个?(?:人工智能|ai|语言模型)|(?:很抱歉|对不起)，?我(?:无法|不能)",
 }
-"""How models refuse, and say that they are models, by language."""
-_REFUSAL = re.compile("|".join(REFUSALS.values()), re.IGNORECASE)
+"""How models refuse, and say that they are models, by language, in lower case, which is faster than to ignore case."""
+_REFUSAL = re.compile("|".join(REFUSALS.values()))
 HEAD = 400
 """Characters of a text, at its beginning, in which it refuses: what is said later is mostly told of others."""
 
@@ -240,7 +93,7 @@ def refusal(text: str) -> Span | None:
     >>> refusal("I'm sorry, but I can't help with that."), refusal("She said she was sorry.")
     ((4, 22), None)
     """
-    match = _REFUSAL.search(text, 0, HEAD)
+    match = _REFUSAL.search(text[:HEAD].lower())
     return None if match is None else match.span()
 
 
@@ -270,8 +123,8 @@ USUAL = 150
 FEWEST, LONGEST, SHARE = 8, 400, 0.2
 """Fewest words of a sentence whose language is judged, characters of it that are read, and share of its words among the
 most frequent ones below which it is."""
-SURE = 60
-"""Fewest characters of such a sentence."""
+SURE, WORDS = 60, 0.7
+"""Fewest characters of such a sentence, and least share of words among its tokens."""
 
 
 def scripts_of(texts: Sequence[str]) -> list[str]:
@@ -318,7 +171,8 @@ def foreign_scripts(text: str, home: Sequence[str]) -> tuple[int, int, str] | No
 def foreign_sentences(prose: Prose, common: frozenset[str], home: str) -> list[tuple[int, str, Ints]]:
     """Sentences in another language: document, code of the language, and the tokens of the sentence.
 
-    Only sentences with few of the most frequent words of real text are identified, which takes time.
+    Only sentences with few of the most frequent words of real text are identified, which takes time; names and formulas
+    are of no language. A sentence ends at each mark here, whatever follows.
 
     Parameters
     ----------
@@ -329,19 +183,24 @@ def foreign_sentences(prose: Prose, common: frozenset[str], home: str) -> list[t
     """
     if not home or not len(prose.ids):
         return []
-    numbers = prose.sentences - prose.sentences[0]  # (N,), from 0
-    words, usual = (np.bincount(numbers, x) for x in (prose.alphabetic, prose.is_any(common) & prose.alphabetic))
-    odd = np.flatnonzero((words >= FEWEST) & (usual < SHARE * words))
+    starts = before(prose.is_any(TERMINALS)) | changes(prose.sentences)
+    starts[0] = True
+    numbers = np.cumsum(starts) - 1  # (N,)
+    small = prose.alphabetic & ~prose.capitalised
+    signs = (prose.alphabetic, prose.is_any(common) & prose.alphabetic, small)
+    words, usual, lower = (np.bincount(numbers, sign) for sign in signs)
+    bounds = np.append(np.flatnonzero(starts), len(numbers))
+    tokens = np.diff(bounds)
+    odd = (words >= FEWEST) & (usual < SHARE * words) & (lower >= words / 2) & (words >= WORDS * tokens)
     owners = owners_of(prose.offsets)
     foreign = []
-    for sentence in odd.tolist():
-        first, last = np.searchsorted(numbers, [sentence, sentence + 1])
-        text = " ".join(prose.tokens(int(first), int(last)))[:LONGEST]
+    for first, last in zip(bounds[:-1][odd].tolist(), bounds[1:][odd].tolist(), strict=True):
+        text = " ".join(prose.tokens(first, last))[:LONGEST]
         middle = text.find(" ", len(text) // 2)
         if len(text) < SURE or middle < 0:
             continue
         # neither the sentence nor one of its halves is of this language
-        codes = [identifier().classify(piece)[0] for piece in (text, text[:middle], text[middle:])]
-        if home not in codes:
-            foreign.append((int(owners[first]), str(codes[0]), np.arange(first, last)))
+        code = str(identifier().classify(text)[0])
+        if code != home and all(identifier().classify(x)[0] != home for x in (text[:middle], text[middle:])):
+            foreign.append((int(owners[first]), code, np.arange(first, last)))
     return foreign

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Self
 
@@ -16,7 +16,7 @@ from momus.numeric.types import Bools, Floats, Ints
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import Prose
 
-SHORTEST, LONGEST = 4, 30
+SHORTEST, LONGEST = 3, 30
 """Fewest and most letters of a word that may be misspelt."""
 KEPT = 60_000
 """Words of real text that are kept, the most frequent ones."""
@@ -24,12 +24,16 @@ COMMON, ENDINGS, SIZE = 300, 80, 384
 """Words that are symbols of their own, classes of other words by their last letters, and number of symbols."""
 WINDOW, FEWEST = 40, 16
 """Words and symbols over which it is judged whether they follow each other as in real text, and fewest of a text."""
-SPELT, SHARE = 2, 0.008
-"""Fewest different misspelt words of a document that is flagged, and least share of the words that may be misspelt."""
-LETTERS = 32
-"""Letters that may stand in place of another."""
+TYPOS, LETTERS = 0.03, 28
+"""Share of slips among the words of a misspelt document, and symbols of letters, the last one for rare letters."""
+EXTRA, MISSING, OTHER, EXCHANGED = 0.3, 0.3, 0.1, 0.3
+"""Shares of slips that add a letter, leave one out, put another in its place, and exchange two."""
+LEAST_GAIN = 3.0
+"""Least log-likelihood ratio of a document that is misspelt, in nats."""
 LEAST, NEVER = 20, -99.0
 """Fewest real documents from which the order of words is learned, and a limit that no text is below."""
+ORDER, MOST_ODDS = 4, 30.0
+"""Letters in a row whose probabilities are learned, and most log odds of a slip."""
 MOST_REAL = 0.004
 """Largest share of real documents whose words seem to be in disorder."""
 
@@ -44,7 +48,8 @@ class WordModel(Estimator):
     gains_
         float64 (SIZE + 1, SIZE + 1): log P(b | a) − log P(b) of neighbours, in nats.
     limits_
-        float64 (2,): the lowest mean gain of a text that is no word salad, over `WINDOW` neighbours and in all.
+        float64 (3,): the lowest mean gain of a text that is no word salad, over `WINDOW` neighbours and in all, and the
+        negative of the largest log-likelihood ratio of one that is not misspelt.
     """
 
     words_: list[str]
@@ -57,17 +62,21 @@ class WordModel(Estimator):
         half = np.arange(len(prose)) % 2
         # (n, 2): lowest and mean gain of each document, as it is and with its words shuffled, by the other half
         real, salad = np.full((len(prose), 2), np.nan), np.full((len(prose), 2), np.nan)
+        spelt = np.zeros(len(prose))
         for side in (0, 1):
             model, rows = self._learned(prose, half != side), half == side
             real[rows], salad[rows] = (model.order(prose, shuffled)[rows] for shuffled in (False, True))
+            spelt[rows] = -model.slips(prose)[1][rows]
         whole = self._learned(prose, np.ones(len(prose), dtype=bool))
         self.words_, self.counts_, self.gains_ = whole.words_, whole.counts_, whole.gains_
-        self.limits_ = np.full(2, NEVER)
         known = np.isfinite(real).all(axis=1)
-        if known.sum() >= LEAST:
-            real, salad = real[known], salad[known]
-            low = np.quantile(real, MOST_REAL, axis=0) if len(real) >= 400 else real.mean(axis=0) - 3 * real.std(axis=0)
-            self.limits_ = np.minimum(low - 0.01, (real.mean(axis=0) + salad.mean(axis=0)) / 2)
+        real, salad = real[known], salad[known]
+        # a few real documents in another language say nothing of the others: deviations to the 16th percentile count
+        median = np.median(real, axis=0) if known.any() else np.zeros(2)
+        usual = median - 3 * (median - np.quantile(real, 0.16, axis=0)) if known.any() else median
+        between = (real.mean(axis=0) + salad.mean(axis=0)) / 2 if known.any() else np.zeros(2)
+        of_spelling = np.minimum(_lowest(spelt[:, None], spelt.mean(keepdims=True) - 3 * spelt.std()), -LEAST_GAIN)
+        self.limits_ = np.concatenate([np.minimum(_lowest(real, usual), between), of_spelling])
         return self
 
     def check_state(self, state: Fitted) -> None:
@@ -75,7 +84,7 @@ class WordModel(Estimator):
         words = state.texts("words_")
         state.array("counts_", (len(words),), kind="i", low=1)
         state.array("gains_", (SIZE + 1, SIZE + 1))
-        state.array("limits_", (2,))
+        state.array("limits_", (3,))
 
     @staticmethod
     def _learned(prose: Prose, rows: Bools) -> WordModel:
@@ -126,48 +135,95 @@ class WordModel(Estimator):
 
     def salad(self, prose: Prose) -> Bools:
         """Whether the words of each document, or of a passage of it, follow each other as in no real text, (n,)."""
-        return np.asarray((np.nan_to_num(self.order(prose), nan=np.inf) < self.limits_).any(axis=1))
+        return np.asarray((np.nan_to_num(self.order(prose), nan=np.inf) < self.limits_[:2]).any(axis=1))
 
     def misspelt(self, prose: Prose) -> Bools:
-        """Which tokens seem to be misspelt, (N,), in documents with several such words, and none of others.
+        """Which tokens seem to be misspelt, (N,), in documents with more of them than real text, and none of others."""
+        gains, ratios = self.slips(prose)
+        return np.asarray((gains > np.log(2)) & (-ratios < self.limits_[2])[owners_of(prose.offsets)])
 
-        A word seems to be misspelt that real text does not have, with letters next to each other that no word of it
-        has, and that is one letter more, less or other, or two exchanged, from a word of real text. Endings are no
-        faults, and what has a capital may be a name.
+    def slips(self, prose: Prose) -> tuple[Floats, Floats]:
+        """How much likelier each token is if `TYPOS` of all words are misspelt, (N,), and each document, (n,), in nats.
+
+        A word that real text does not have is either new, with the share of words that occur once (Good 1953) times the
+        probability of its letters, or a slip from words that real text has (Kernighan, Church & Gale 1990). First and
+        last letters are right, since endings differ; what has a capital may be a name.
         """
         size = np.fromiter((len(w) if w.isalpha() else 0 for w in prose.words), np.int64, len(prose.words))
-        may_be = (size >= SHORTEST)[prose.ids] & ~prose.capitalised
+        may_be = ((size >= SHORTEST) & (size <= LONGEST))[prose.ids] & ~prose.capitalised
         # only words that some token may misspell are looked at
-        seen = np.bincount(prose.ids[may_be], minlength=len(prose.words)) > 0
-        odd = np.zeros(len(prose.words), dtype=bool)
-        odd[seen] = self._odd([prose.words[i] for i in np.flatnonzero(seen).tolist()])
-        odd = odd[prose.ids] & may_be
-        owners, n = owners_of(prose.offsets), len(prose)
-        # different words count, of each document: its (document, word) pairs once
-        kinds = np.unique(owners[odd] * len(prose.words) + prose.ids[odd]) // max(len(prose.words), 1)
-        different, words = np.bincount(kinds, minlength=n), np.bincount(owners[may_be], minlength=n)
-        many = (different >= SPELT) & (different > SHARE * words)
-        return np.asarray(odd & many[owners])
+        seen = np.flatnonzero(np.bincount(prose.ids[may_be], minlength=len(prose.words)))
+        of_words = np.zeros(len(prose.words))
+        of_words[seen] = np.log1p(TYPOS * np.expm1(self._odds([prose.words[i] for i in seen.tolist()])))
+        gains = np.where(may_be, of_words[prose.ids], 0.0)
+        # of each document, a word that seems to be misspelt counts once
+        owners = owners_of(prose.offsets)
+        rows = np.flatnonzero(gains > 0)
+        _, first = np.unique(owners[rows] * len(prose.words) + prose.ids[rows], return_index=True)
+        once = gains <= 0
+        once[rows[first]] = True
+        return gains, np.bincount(owners[once], gains[once], len(prose)).astype(np.float64)
 
     @cached_property
-    def _lexicon(self) -> tuple[set[str], set[str], list[str]]:
-        """The words, all that stands in three letters in a row of one, and the letters, the most frequent first."""
-        pieces = {piece for w in self.words_ for piece in _threes(w)}
-        letters = Counter(c for w in self.words_ for c in w if c.isalpha()).most_common(LETTERS)
-        return set(self.words_), pieces, [letter for letter, _ in letters]
+    def _known(self) -> tuple[dict[str, int], Counter[str]]:
+        """How often each word occurs, and how often words from which a piece remains without one inner letter."""
+        counts = dict(zip(self.words_, self.counts_.tolist(), strict=True))
+        pieces: Counter[str] = Counter()
+        for word, count in counts.items():
+            if SHORTEST <= len(word) <= LONGEST and word.isalpha():
+                for piece in {word[:i] + word[i + 1 :] for i in range(1, len(word) - 1)}:
+                    pieces[piece] += count
+        return counts, pieces
 
-    def _odd(self, words: Sequence[str]) -> Bools:
-        """Whether each word seems to be misspelt."""
-        known, pieces, letters = self._lexicon
+    def _odds(self, words: Sequence[str]) -> Floats:
+        """log P(word | slip) − log P(word | none) of each word, (V,); −inf for those that real text has."""
+        known, _ = self._known
+        slips = [0.0 if w in known else self._slipped(w) for w in words]
+        odd = [w for w, slip in zip(words, slips, strict=True) if slip]
+        odds = np.full(len(words), -np.inf)
+        total = max(int(self.counts_.sum()), 1)
+        new = np.log((1 + np.count_nonzero(self.counts_ == 1)) / (1 + total))
+        likely = np.log(np.array([s for s in slips if s]) / total)
+        odds[np.array(slips) > 0] = likely - new - self._letters.totals(*self._spelt(odd))
+        return np.asarray(np.minimum(odds, MOST_ODDS))
 
-        def is_odd(word: str) -> bool:
-            if len(word) < SHORTEST or len(word) > LONGEST or word in known or not word.isalpha():
-                return False
-            # the slip is where letters stand together as in no word
-            place = next((i for i, piece in enumerate(_threes(word)) if piece not in pieces), -1)
-            return place >= 0 and any(w in known for w in _slips(word, letters, place - 2, place + 3))
+    def _slipped(self, word: str) -> float:
+        """How often words occur from which a word is one slip, each times the probability of the slip."""
+        counts, pieces = self._known
+        ways = EXTRA * pieces.get(word, 0)
+        for i in range(1, len(word) - 1):
+            piece = word[:i] + word[i + 1 :]
+            ways += MISSING / LETTERS * counts.get(piece, 0)
+            if piece in pieces:  # of a word with another letter here, or with this letter elsewhere
+                others = {word[:i] + letter + word[i + 1 :] for letter in self._alphabet}
+                ways += OTHER / LETTERS * sum(counts.get(w, 0) for w in others - {word})
+                if i < len(word) - 2 and word[i] != word[i + 1]:
+                    ways += EXCHANGED * counts.get(word[:i] + word[i + 1] + word[i] + word[i + 2 :], 0)
+        return ways / len(word)
 
-        return np.fromiter(map(is_odd, words), bool, len(words))
+    @cached_property
+    def _alphabet(self) -> str:
+        """The most frequent letters."""
+        return "".join(c for c, _ in Counter(c for w in self.words_ for c in w if c.isalpha()).most_common(LETTERS - 1))
+
+    def _spelt(self, words: Sequence[str]) -> tuple[Ints, Ints]:
+        """The letters of words as symbols, and offsets of words."""
+        number = {letter: i for i, letter in enumerate(self._alphabet)}
+        codes = [number.get(letter, LETTERS - 1) for word in words for letter in word]
+        return np.array(codes, dtype=np.int64), offsets_of([len(w) for w in words])
+
+    @cached_property
+    def _letters(self) -> DenseNGrams:
+        """Which letter follows which three others, in the words of real text."""
+        process = DenseNGrams(symbols=LETTERS, order=ORDER)
+        return process.learn(process.count(*self._spelt([w for w in self.words_ if w.isalpha()])))
+
+
+def _lowest(values: Floats, few: Floats) -> Floats:
+    """What hardly any real document is below, by column: of few documents as given, `NEVER` of fewer than `LEAST`."""
+    if len(values) < LEAST:
+        return np.full(values.shape[1:], NEVER)
+    return np.asarray(np.quantile(values, MOST_REAL, axis=0) if len(values) >= 400 else few)
 
 
 def _ending(word: str) -> int:
@@ -178,23 +234,3 @@ def _ending(word: str) -> int:
     for letter in word[-2:]:
         code = code * 31 + ord(letter)
     return COMMON + 2 + code % ENDINGS
-
-
-def _threes(word: str) -> Iterator[str]:
-    """Three letters in a row of a word, with its borders."""
-    framed = f" {word} "
-    return (framed[i : i + 3] for i in range(len(framed) - 2))
-
-
-def _slips(word: str, letters: Sequence[str], start: int = 1, stop: int = LONGEST) -> Iterator[str]:
-    """What a word may have been before a slip between two places: one letter more, less or other, or two exchanged.
-
-    >>> [w in set(_slips(x, "abcdefghijklmnopqrstuvwxyz")) for x, w in (("becuase", "because"), ("walks", "walk"))]
-    [True, False]
-    """
-    for i in range(max(start, 1), min(stop, len(word))):
-        yield from (word[:i] + letter + word[i:] for letter in letters)
-        if i < len(word) - 1:
-            yield word[:i] + word[i + 1 :]
-            yield from (word[:i] + letter + word[i + 1 :] for letter in letters)
-            yield word[:i] + word[i + 1] + word[i] + word[i + 2 :]

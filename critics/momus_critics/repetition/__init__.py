@@ -34,7 +34,7 @@ from momus_critics.repetition.copies import (
 )
 
 SHOWN, CLASSES = 8, 24
-"""Loops and copies that are shown, and classes of distance."""
+"""Copies that are shown, and classes of distance."""
 WORDS = 24
 """Words of a copy that are shown."""
 
@@ -165,32 +165,23 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
     )
 
     def summarize(self, latents: Copies) -> Exampled:
-        """Copied tokens by class of distance, tokens; the longest loops and copies."""
+        """Copied tokens by class of distance, tokens; the longest copies."""
         copied = latents.distances > 0
         distance = np.bincount(doubling_class(latents.distances[copied], CLASSES), minlength=CLASSES)
-        spans, loops = latents.spans, latents.spans.loops
+        spans = latents.spans
         arrays = {
             "distance": distance.astype(np.float64),
             "words": np.array([len(copied)], dtype=np.float64),
         }
         examples: list[tuple[str, float, str]] = []
-        for key, kind in (("loops", loops), ("copies", ~loops)):
-            rows = np.flatnonzero(kind)
-            longest = rows[np.argsort(-spans.lengths[rows], kind="stable")[: 4 * SHOWN]]
-            # what is shown of a span: its words, of a loop only one round
-            for i in longest.tolist():
-                start, length = int(spans.starts[i]), int(spans.lengths[i])
-                shown = min(int(spans.distances[i]) if kind is loops else length, WORDS)
-                text = " ".join(latents.words[j] for j in latents.ids[start : start + shown].tolist())
-                more = " …" if kind is not loops and length > shown else ""
-                n = 1 + length / spans.distances[i]
-                times = f" × {n:,.0f}" if n >= 10 else f" × {n:.2g}"
-                times *= kind is loops
-                examples.append((key, -float(length), f"{text}{more}{times}"))
+        for i in np.argsort(-spans.lengths, kind="stable")[: 4 * SHOWN].tolist():
+            start, length = int(spans.starts[i]), int(spans.lengths[i])
+            text = " ".join(latents.words[j] for j in latents.ids[start : start + min(length, WORDS)].tolist())
+            examples.append(("copies", -float(length), f"{text}{' …' * (length > WORDS)}"))
         return Exampled.of(Pooled(len(latents), arrays), examples, SHOWN)
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
-        """Share of words by how far back they were said, the loops, and the longest copies."""
+        """Share of words by how far back they were said, and the longest copies."""
         # the largest distance of each class, exclusive of the next
         back = 2.0 ** np.arange(1, CLASSES + 1, dtype=np.float64) - 1
 
@@ -209,37 +200,35 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
                 "Copies are counted with their first words. The curve ends at the farthest copy.",
                 "steps",
             ),
-            _longest("loops", "Longest loops: one round, and how many of them follow each other", real, generated),
-            _longest("copies", "Longest copies that are no loops", real, generated),
+            _longest(real, generated),
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
-        """Mark the copies where they stand, each with its distance, and loops."""
+        """Mark the copies where they stand, each with its distance."""
         words = words_of(document, self.tokenizer, BREAK)
         if not words:
             return None
         copies = self.project(document)
         spans = copies.spans
         marks: dict[int, Mark] = {}
-        for start, length, back, loop in zip(
-            spans.starts.tolist(), spans.lengths.tolist(), spans.distances.tolist(), spans.loops.tolist(), strict=True
+        for start, length, back in zip(
+            spans.starts.tolist(), spans.lengths.tolist(), spans.distances.tolist(), strict=True
         ):
-            mark = Mark("loop" if loop else "copy", f"as {counted(back, 'word')} and symbols before")
+            mark = Mark("copy", f"as {counted(back, 'word')} and symbols before")
             marks |= dict.fromkeys(range(start, start + length), mark)
         expected = float(self.process_.expected(copies).sum())
-        loops = int(spans.loops.sum())
         note = (
             f"{len(marks):,} of {len(words):,} words and symbols are copies; {expected:,.0f} are expected at this "
-            "length." + (f" {counted(loops, 'loop')}." if loops else "")
+            "length."
         )
         values: Floats = -self.process_.log_probabilities(copies)
         return mark_passage(self, document, copies, words, marks, values=values, note=note)
 
 
-def _longest(key: str, title: str, real: Exampled, generated: Exampled) -> Table:
+def _longest(real: Exampled, generated: Exampled) -> Table:
     rows = [
         (role, int(-rank), text)
         for role, side in (("generated", generated), ("real", real))
-        for rank, text in side.examples.get(key, ())
+        for rank, text in side.examples.get("copies", ())
     ]
-    return Table(f"longest-{key}", title, ("text", "words and symbols", "what is said again"), rows)
+    return Table("longest-copies", "Longest copies", ("text", "words and symbols", "what is said again"), rows)

@@ -23,13 +23,11 @@ from momus.critic import Counts
 from momus.critic.fitted import Fitted
 from momus.critic.latents import StateSequences
 from momus.estimator import Estimator
-from momus.numeric.ragged import changes, number_keys, offsets_of, owners_of, places_of
+from momus.numeric.ragged import changes, number_keys, owners_of, places_of
 from momus.numeric.types import Bools, Floats, Ints
 
 NEW, SENTENCE, PARAGRAPH, DOCUMENT = range(4)
 STATES = ("new", "copy within the sentence", "copy within the paragraph", "copy within the document")
-ROUNDS = 2.5
-"""A loop says the same at least so many times in a row: the last round is often cut short."""
 
 
 @dataclass(frozen=True)
@@ -42,20 +40,12 @@ class Spans:
         int64 (S,): first token, number of tokens, and number of tokens back to the source.
     documents
         int64 (S,): document of each.
-    wordless
-        bool (S,): whether the span consists of symbols alone, such as a ruled line.
     """
 
     starts: Ints
     lengths: Ints
     distances: Ints
     documents: Ints
-    wordless: Bools
-
-    @property
-    def loops(self) -> Bools:
-        """Whether words are said at least `ROUNDS` times in a row, the source counted: bool (S,)."""
-        return (self.lengths >= (ROUNDS - 1) * self.distances) & ~self.wordless
 
 
 @dataclass(frozen=True)
@@ -90,10 +80,7 @@ class Copies(StateSequences):
         # the last token of a span is the last one before an age does not grow by one
         grows = np.append((self.ages[1:] == self.ages[:-1] + 1) & (self.distances[1:] > 0), False)
         ends = np.flatnonzero((self.distances > 0) & ~grows)
-        alphabetic = np.fromiter((w[:1].isalnum() for w in self.words), bool, len(self.words))
-        heard = offsets_of(alphabetic[self.ids])  # number of words before each token
-        wordless = heard[ends + 1] == heard[starts]
-        return Spans(starts, ends - starts + 1, self.distances[starts], self.documents[starts], wordless)
+        return Spans(starts, ends - starts + 1, self.distances[starts], self.documents[starts])
 
 
 def copy_distances(ids: Ints, offsets: Ints, n: int) -> Ints:

@@ -309,13 +309,15 @@ def test_compares_logs_of_two_tasks_task_by_task(
     assert code == 0, said
     assert "60 of old, 60 of new; compared prompt by prompt" in said
     assert said.startswith("By task, new differs only in long, 30 of 60 answers: ")
+    assert "The ids of" not in said, "tasks in the ids of prompts are no groups"
     monkeypatch.chdir(tmp_path)
     line = ["gate", *texts[:-1]]
     code, said = momus(*line)
     assert code == 7
-    verdict, first, report = said.splitlines()[:3]
+    verdict, first, power, report = said.splitlines()[:4]
     assert verdict.startswith("new-against-old: the gate failed in ")
     assert first.startswith("By task, new differs only in long, 30 of 60 answers: ")
+    assert power.startswith("In 80 % of cases it would have found length of documents changed by ")
     assert report == "Report: momus-runs/new-against-old/report.html"
     written = (tmp_path / "momus-runs/new-against-old/critics/length/result.json").stat().st_mtime_ns
     assert momus(*line)[0] == 7

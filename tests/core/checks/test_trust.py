@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import f_oneway, norm, rankdata
 
+import momus
 from momus.checks.covariates import covariates, groups_of_texts, order_of_texts, word_use
 from momus.checks.dependence import (
     HiddenGroups,
@@ -253,3 +254,22 @@ def test_the_whole_text_is_tested_before_it_is_split():
     made, ids = authors(20, 10, 0)
     found = read_texts(Corpus.from_texts(made, ids=ids), {"g": texts(30, 4)}, None, 0)
     assert [c.measured.documents for c in found.checks if c.kind == "groups"] == [200]
+
+
+def test_tasks_in_the_ids_of_prompts_that_versions_answer_are_no_groups():
+    rng = np.random.default_rng(0)
+    names = [f"{task}/{i}" for task in ("qa", "code", "law") for i in range(40)]
+    lengths = np.repeat([5, 60, 20], 40)
+
+    def version(name, ids):
+        texts = [" ".join(rng.choice(VOCABULARY, n)) for n in rng.poisson(lengths) + 1]
+        return Corpus.from_texts(texts, ids=ids, prompts=names, name=name)
+
+    def warnings(ids):
+        texts = {"against": {"old": version("old", ids)}, "generated": {"new": version("new", ids)}}
+        result = momus.compare(**texts, critics=["length"], permutations=199)
+        notes = [n.text for n in result.results[0].notes if n.warning]
+        return [w for w in (*result.warnings, *notes) if "group_id" in w]
+
+    assert not warnings(names)
+    assert warnings([f"{n} of 2026" for n in names]), "ids of documents may betray groups"

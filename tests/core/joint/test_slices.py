@@ -181,3 +181,15 @@ def test_runs_read_back_and_gates_fail_by_slices(tmp_path):
     assert codes["same"].passed
     assert "length of documents in k0" in {c.axis for c in codes["new"].failed}
     assert str(momus.read_comparison(tmp_path / "new")).startswith("By kind, new differs only in k0, 20 of 80 answers:")
+
+
+def test_values_that_are_equal_in_a_slice_are_no_difference():
+    """Rounding of equal values, without variance, was the largest deviate of all: no other slice could be found."""
+    rng = np.random.default_rng(0)
+    rare = (rng.random(200) < 0.01).astype(float)
+    common = np.where(np.arange(200) % 10 == 3, rng.random(200) < 0.9, rng.random(200) < 0.1).astype(float)
+    old = [rng.permutation(rare), (rng.random(200) < 0.1).astype(float)]
+    codes = codes_of(("kind",), [corpus("old", KINDS), corpus("new", KINDS)])
+    sides = [[scores("old", a), scores("new", b)] for a, b in zip(old, (rare, common), strict=True)]
+    (slices,) = together([s for x in sides for s in slices_of(Size(), x, codes, Settings())], 0.05)
+    assert {c.name for c in slices.outstanding()} == {"k3"}

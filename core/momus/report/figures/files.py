@@ -20,7 +20,7 @@ from momus.report.cards import cards_of
 from momus.report.figures.canvas import Canvas
 from momus.report.figures.palette import looks
 from momus.report.figures.paper import POINTS, WIDTHS, paint, sheet
-from momus.report.figures.rows import overview_rows, ranks_rows
+from momus.report.figures.rows import overview_rows, ranks_rows, slices_heatmaps
 from momus.report.figures.svg import figure_csv, standalone
 from momus.report.safe import anchor, clean
 from momus.runs.answer import answer_of
@@ -117,6 +117,8 @@ def papers(comparison: Results, width: float) -> Iterator[Paper]:
         figures.append(("ranks", ranks_rows(ranking)))
     for name, rows in figures:
         yield Paper(name, rows.label.capitalize(), sheet(rows, {}, units), rows.csv())
+    for matrix in slices_heatmaps(comparison.joint.slices, comparison.verdicts):
+        yield Paper(anchor(matrix.name), matrix.title, sheet(matrix, {}, units), figure_csv(matrix))
     corpora = looks(v.generated for v in comparison.verdicts)
     for card in cards_of(comparison, answer):
         charts = [c for c in (card.chart, *card.more) if c is not None]

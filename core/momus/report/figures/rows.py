@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from momus.errors import UsageError
+from momus.evidence import Heatmap
 from momus.joint.ranks import ALL_AXES, Ranking
+from momus.joint.slices import Slices, of_axes
 from momus.report.figures.palette import LABEL
 from momus.report.figures.scales import Scale, gap_scale
 from momus.report.safe import clean, csv_text
@@ -18,6 +20,7 @@ from momus.report.words.joint import chance
 from momus.report.words.sentences import finding
 from momus.runs.answer import Answer, Cell
 from momus.verdicts.band import OWN
+from momus.verdicts.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,23 @@ def _gap_dot(cell: Cell) -> Dot:
     bands = f"bands of {clean(v.reference, LABEL)}" if v.band_source == OWN else "human bands"
     title = f"{clean(cell.generated, LABEL)}: {gap:.2g} {bands}{interval}{direction}; {finding(v)}"
     return Dot(v.critic, cell.generated, gap, low, high, v.differs, title)
+
+
+def slices_heatmaps(slices: Sequence[Slices], verdicts: Sequence[Verdict]) -> list[Heatmap]:
+    """Axes × slices of each field and text, as heat maps of bands; of standard deviations, where no axis has bands."""
+    maps = []
+    for s in (s for s in slices if s.cells):
+        axes, names = of_axes(s, verdicts), [name for name in s.names if name not in s.small]
+        known = [cells for cells in axes if any(bands is not None for _, bands in cells)]
+        rows = [cells[0][0].axis for cells in known or axes]
+        values = [
+            {c.name: bands if known else c.shrunk / c.scale if c.scale else None for c, bands in cells}
+            for cells in known or axes
+        ]
+        label = f"difference in {'bands of the whole text' if known else 'standard deviations'}, drawn to the mean"
+        title, key = f"{s.generated} by {s.by}: higher or lower, axis by axis", f"slices {s.by} {s.generated}"
+        maps.append(Heatmap(key, title, rows, names, [[of.get(name) for name in names] for of in values], label))
+    return maps
 
 
 def ranks_rows(ranking: Ranking, of: str = ALL_AXES) -> FigureRows:

@@ -17,7 +17,7 @@ from momus.report.words.blocks import Columns, PrintedBlock, table_block
 from momus.report.words.broken import broken_lines, unchanged_lines
 from momus.report.words.format import number, p_value, percent, rounded
 from momus.report.words.joint import group_blocks
-from momus.report.words.leads import differing, following, leading_sentence, slice_lines, win_lines
+from momus.report.words.leads import better_lines, differing, following, leading_sentence, slice_lines, win_lines
 from momus.report.words.sentences import axes, says_what, size
 from momus.report.words.table import SIZES, overview, taking_part
 from momus.runs.answer import Answer, AxisAnswer, Cell, CorpusAnswer
@@ -36,11 +36,10 @@ SHARES = (
 
 def first_sentences(answer: Answer, against: Against) -> list[str]:
     """What is unchanged and what is broken; what leads, on how many axes texts differ, and what predicts the other."""
-    first = [*unchanged_lines(against.unchanged), *broken_lines(answer.broken or (), against.reference)]
     lead = leading_sentence(answer, against.reference)
     sentences = [lead] if lead else []
     if len(answer.corpora) == 1:
-        sentences.append(_single(answer.corpora[0], against.reference, bool(answer.broken)))
+        sentences.append(_single(answer.corpora[0], against.reference, bool(answer.broken), bool(lead)))
     else:
         counts = joined([f"{c.generated} on {differing(c)}" for c in answer.corpora])
         tested = max(c.tested for c in answer.corpora)
@@ -49,10 +48,14 @@ def first_sentences(answer: Answer, against: Against) -> list[str]:
     sure = [d for d in against.directions if d.p_adjusted <= against.alpha]
     if sure:
         sentences.append(_direction(max(sure, key=lambda d: abs(d.difference)), against.reference))
-    return [*slice_lines(answer), *first, *sentences, *win_lines(answer)]
+    broken = broken_lines(answer.broken or (), against.reference, answer.slices)
+    told = [*unchanged_lines(against.unchanged), *broken, *slice_lines(answer)]
+    return [*told, *sentences, *better_lines(answer), *win_lines(answer)]
 
 
-def _single(corpus: CorpusAnswer, reference: str, broken: bool) -> str:
+def _single(corpus: CorpusAnswer, reference: str, broken: bool, lead: bool) -> str:
+    if broken and corpus.differs and not lead:
+        return f"Otherwise, {corpus.generated} is not told apart from {reference}."
     if not corpus.differs:
         where = "the only axis" if corpus.tested == 1 else f"any of {axes(corpus.tested)}"
         return f"{'Otherwise, ' if broken else ''}{corpus.generated} is not told apart from {reference} on {where}."

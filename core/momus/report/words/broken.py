@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from momus.against.versions import Unchanged
+from momus.joint.slices import Slices
 from momus.report.safe import one_line
 from momus.report.words.format import HUMAN, percent
 from momus.runs.findings import Broken
@@ -14,8 +15,10 @@ IDS, EACH = 3, 2
 """Documents that are named, and faults in a line; there are two lines at most."""
 
 
-def broken_lines(broken: Sequence[Broken], reference: str = "real") -> list[str]:
+def broken_lines(broken: Sequence[Broken], reference: str = "real", slices: Sequence[Slices] = ()) -> list[str]:
     """What is broken, in two lines at most, each fault with its share, that of the reference, and documents.
+
+    Of slices, the one is told that has the largest share, if it stands out.
 
     >>> from momus.evidence import Faulty
     >>> fault = Faulty("broken-off", "broken_off_share", "break off", (4, 200), (68, 200), ["a3", "a17"])
@@ -26,12 +29,12 @@ def broken_lines(broken: Sequence[Broken], reference: str = "real") -> list[str]
     for start in range(0, min(len(broken), 2 * EACH), EACH):
         rest = len(broken) - 2 * EACH if start else 0
         also = f" · {counted(rest, 'fault')} more" if rest > 0 else ""
-        said = " · ".join(_said(b, reference) for b in broken[start : start + EACH])
+        said = " · ".join(_said(b, reference, slices) for b in broken[start : start + EACH])
         lines.append(f"{'Also broken' if start else 'Broken'}: {said}{also}.")
     return lines
 
 
-def _said(b: Broken, reference: str) -> str:
+def _said(b: Broken, reference: str, slices: Sequence[Slices]) -> str:
     fault, name = b.fault, one_line(b.generated, 40)
     if b.alone:
         return (
@@ -44,7 +47,15 @@ def _said(b: Broken, reference: str) -> str:
     which = f"; {_ids(fault.ids, fault.generated[0])}" if fault.ids else ""
     if not fault.of:  # copies depend on each other: they have a number, and no interval
         return f"{fault.generated[0]:,} of {fault.generated[1]:,} of {name} {fault.clause} ({of}: {old}{which})"
-    return f"{share} of {name} {fault.clause} ({interval}; {of}: {old}{which})"
+    cells = [
+        c
+        for s in slices
+        for c in s.cells
+        if (c.critic, c.statistic, s.generated) == (b.critic, fault.of, b.generated) and c.stands_out(s.alpha)
+    ]
+    most = max(cells, key=lambda c: c.generated_value, default=None)
+    where = "" if most is None else f"; in {one_line(most.name, 40)} {percent(most.generated_value)}"
+    return f"{share} of {name} {fault.clause} ({interval}; {of}: {old}{where}{which})"
 
 
 def _ids(ids: Sequence[str], documents: int) -> str:

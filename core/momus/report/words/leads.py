@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from momus.arguments import arg
+from momus.joint.better import NEARER, Better
 from momus.report.safe import one_line
 from momus.report.words.broken import broken_lines
-from momus.report.words.format import HUMAN
+from momus.report.words.format import HUMAN, rounded
 from momus.report.words.joint import count
 from momus.report.words.sentences import axes, bands, said, says_what, versus
 from momus.report.words.slices import alike_sentences, slice_sentences, win_sentences
@@ -20,24 +21,56 @@ from momus.verdicts.verdict import Verdict
 
 def first_sentences(answer: Answer) -> list[str]:
     """What is broken, then the answer: nearest text, what leads, on how many axes texts differ, what follows."""
-    sentences = [*slice_lines(answer), *broken_lines(answer.broken or (), answer.reference)]
+    sentences = [
+        *broken_lines(answer.broken or (), answer.reference, answer.slices),
+        *slice_lines(answer),
+    ]
     sentences += [answer.layout] if answer.layout else []
     several = len(answer.corpora) > 1
     sentences += [_nearest(answer)] if several else []
     lead = leading_sentence(answer)
     sentences += [lead] if lead else []
-    sentences += [] if several else [_single(answer.corpora[0], bool(answer.broken))]
+    sentences += [] if several else [_single(answer.corpora[0], bool(answer.broken), bool(lead))]
     return [*sentences, *following(answer), *win_lines(answer)]
 
 
 def slice_lines(answer: Answer) -> list[str]:
-    """In which slices the difference lives."""
-    return slice_sentences(answer.slices, HUMAN if answer.reference == "real" else answer.reference)
+    """In which slices the difference lives, but for what is broken."""
+    slices = [
+        replace(s, cells=tuple(c for c in s.cells if (c.critic, s.generated) not in answer.told_broken))
+        for s in answer.slices
+    ]
+    return slice_sentences(slices, HUMAN if answer.reference == "real" else answer.reference)
 
 
 def win_lines(answer: Answer) -> list[str]:
     """Fields of which no slice stands out, and on how many prompts a text has more, where that is told."""
     return [*alike_sentences(answer.slices), *win_sentences(answer.wins, answer.alpha)]
+
+
+def better_lines(answer: Answer) -> list[str]:
+    """Whether each text is worse or better by what the user named, with sizes and intervals: one sentence per text."""
+    heads = {"worse": "worse in", "better": "better in", "not shown": "not shown to be worse or better in"}
+    lines = []
+    for name in dict.fromkeys(b.row.generated for b in answer.better):
+        of_text = [b for b in answer.better if b.row.generated == name]
+        by = {head: [better_words(b) for b in of_text if b.finding == key] for key, head in heads.items()}
+        told = "; ".join(f"{head} {joined(words)}" for head, words in by.items() if words)
+        lines.append(f"By what you named, {one_line(name, 60)} is {told}.")
+    return lines
+
+
+def better_words(b: Better) -> str:
+    """One preference: ``broken documents (28 % have a fault (old: 24 %); worse by 3.9 points, −8.3 to 16)``."""
+    if b.reason:
+        return f"{b.row.axis} ({one_line(b.reason, 80)})"
+    sign, word = (1, "worse") if b.worse > 0 else (-1, "better")
+    unit, factor = ("points", 100) if b.row.wording.format == "share" else (b.row.wording.unit, 1)
+    values = versus(Cell(b.row))
+    if b.preference.direction == NEARER:
+        unit, factor, values = "human bands", 1, "distance to human text"
+    size, *ends = (rounded(sign * factor * x) for x in (b.worse, *(b.low, b.high)[::sign]))
+    return f"{b.row.axis} ({values}; {word} by {f'{size} {unit}'.strip()}, {' to '.join(ends)})"
 
 
 def leading_sentence(answer: Answer, reference: str = HUMAN) -> str:
@@ -63,7 +96,7 @@ def following(answer: Answer, most: int = 3) -> list[str]:
     first = answer.largest
     said_first = first.findings[0].row if first is not None and first.findings else None
     told = [f for f in answer.findings if f.row is not said_first and f.row.wording.concrete and not f.small]
-    told = [f for f in told if f.weight > 0][:most]
+    told = [f for f in told if f.weight > 0 and (f.row.critic, f.row.generated) not in answer.told_broken][:most]
     return [f"Also: {'; '.join(map(said, told))}."] if told else []
 
 
@@ -117,7 +150,9 @@ def _values(pair: Verdict, verdicts: Sequence[Verdict]) -> str:
     return f" – {one_line(pair.generated, 40)}: {versus(Cell(both))}{size}"
 
 
-def _single(corpus: CorpusAnswer, broken: bool) -> str:
+def _single(corpus: CorpusAnswer, broken: bool, lead: bool) -> str:
+    if broken and corpus.differs and not lead:
+        return f"Otherwise, {corpus.generated} is not told apart from human text."
     where = "the only axis" if corpus.tested == 1 else f"any of {axes(corpus.tested)}"
     if not corpus.differs:
         return f"{'Otherwise, ' if broken else ''}{corpus.generated} is not told apart from human text on {where}."

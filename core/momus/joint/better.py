@@ -1,0 +1,122 @@
+"""Whether a text is better than the reference by what a user names: fewer or more of a thing, or nearer to people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from momus.against.versions import Nearer
+from momus.arguments import arg
+from momus.errors import UsageError
+from momus.joint.gap import Gap
+from momus.verdicts.verdict import Verdict
+
+NEARER = "nearer:human"
+WORSE = {"fewer": "more", "lower": "more", "more": "fewer", "higher": "fewer", NEARER: "farther"}
+"""By direction that is better, the one that is worse."""
+
+
+@dataclass(frozen=True)
+class Preference:
+    """What is better on one axis: a direction of one of its statistics (empty: the one that is `told`).
+
+    >>> str(Preference.parse("label:helpful=higher")), Preference.parse("faults.loop_share=fewer").statistic
+    ('label-helpful=higher', 'loop_share')
+    >>> Preference.parse("length=best")
+    Traceback (most recent call last):
+    momus.errors.UsageError: better=['length=best']: no direction 'best'
+      → write AXIS=DIRECTION, where DIRECTION is fewer, lower, more, higher, nearer:human
+    """
+
+    critic: str
+    direction: str
+    statistic: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Preference:
+        """Read ``AXIS=DIRECTION`` or ``AXIS.STATISTIC=DIRECTION``; `UsageError` if it is nothing of the kind."""
+        name, _, direction = (part.strip() for part in text.partition("="))
+        critic, _, statistic = name.partition(".")
+        if direction not in WORSE or not critic:
+            wrong = f"no direction {direction!r}" if critic else "no axis"
+            hint = f"write AXIS=DIRECTION, where DIRECTION is {', '.join(WORSE)}"
+            raise UsageError(f"{arg('better', [text])}: {wrong}", hint=hint)
+        return cls(critic.replace("label:", "label-"), direction, statistic)
+
+    def __str__(self) -> str:
+        return f"{self.place}={self.direction}"
+
+    @property
+    def place(self) -> str:
+        """What it is about, as it is written."""
+        return f"{self.critic}.{self.statistic}".removesuffix(".")
+
+    def check(self, critics: Sequence[str]) -> None:
+        """Raise `UsageError` if its critic is none of those that run."""
+        if self.critic not in critics:
+            hint = f"the axes are {', '.join(critics)}; the directions {', '.join(WORSE)}"
+            raise UsageError(f"{arg('better', [str(self)])}: no critic {self.critic!r} runs", hint=hint)
+
+    def row(self, rows: Mapping[str, Mapping[str, Verdict]]) -> Verdict:
+        """The row that it is about, of rows by critic and statistic; `UsageError` without such an axis or statistic."""
+        self.check(list(rows))
+        return row_of(rows[self.critic], self.statistic, arg("better", [str(self)]))
+
+    def gap(self, v: Verdict, nearer: Sequence[Nearer]) -> Gap | str:
+        """How far the text goes the way that is worse, below 0 the other way; or why that is not known."""
+        if self.direction != NEARER:
+            return Gap.of_difference(v, WORSE[self.direction])
+        near = next((n for n in nearer if (n.critic, n.generated) == (v.critic, v.generated)), None)
+        if near is None or not near.bands:
+            return "its distance to text of people is not known in human bands"
+        return Gap(near.new - near.old, near.error, near.error, near.freedom, 1.0, "side")
+
+
+def row_of(rows: Mapping[str, Verdict], statistic: str, place: str) -> Verdict:
+    """The row of a statistic of an axis, empty for the one that is told; errors begin with ``place``."""
+    name = statistic or told(rows)
+    if name not in rows:
+        raise UsageError(f"{place}: no statistic {name!r}", hint=f"its statistics are {', '.join(rows)}")
+    return rows[name]
+
+
+def told(rows: Mapping[str, Verdict]) -> str:
+    """The statistic of a critic that stands for its axis by its value: the first of its family that is no distance.
+
+    That is the headline where it is a number of each text, and for lengths the mean.
+    """
+    values = [v for v in rows.values() if v.effect_kind != "distance" and (v.headline or v.p_in_axis is not None)]
+    ordered = sorted(values, key=lambda v: not v.headline)
+    return next((v.statistic for v in ordered), next(iter(rows)))
+
+
+def rows_of(verdicts: Sequence[Verdict], generated: str, reference: str) -> dict[str, dict[str, Verdict]]:
+    """Verdicts of a generated text, by critic and statistic."""
+    rows: dict[str, dict[str, Verdict]] = {}
+    for v in verdicts:
+        if v.generated == generated and v.reference == reference:
+            rows.setdefault(v.critic, {})[v.statistic] = v
+    return rows
+
+
+@dataclass(frozen=True)
+class Better:
+    """A preference with its row, how far that is worse with its interval, or the reason why that is not known."""
+
+    preference: Preference
+    row: Verdict
+    worse: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    reason: str = ""
+
+    @property
+    def finding(self) -> str:
+        """``worse``, ``better`` or ``not shown``."""
+        return "worse" if self.low > 0 else "better" if self.high < 0 else "not shown"
+
+
+def better_of(p: Preference, v: Verdict, nearer: Sequence[Nearer], level: float) -> Better:
+    """Decide a preference by its row; the chance of calling it wrongly worse or better is at most the level."""
+    gap = p.gap(v, nearer)
+    return Better(p, v, reason=gap) if isinstance(gap, str) else Better(p, v, gap.value, *gap.interval(level))
