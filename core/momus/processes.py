@@ -58,6 +58,19 @@ def threads_each(number: int) -> AbstractContextManager[None]:
     return environment(THREADS, os.environ.get(THREADS) or str(number))
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let libraries that are loaded compute in one thread within the context.
+
+    The arrays of critics are small: for them, threads of BLAS and OpenMP wait for one another most of the time. What
+    gains by them, such as a network, asks for `usable_threads` itself.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield
+
+
 def safe_path() -> AbstractContextManager[None]:
     """Keep the working folder off the import path of Python processes that start within the context.
 

@@ -19,7 +19,7 @@ from momus.numeric.devices import free_memory
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Ints
 from momus.sequences import Sequences, SequenceScores, StepModel
-from momus_adapters.transformers.encoder import load, quiet
+from momus_adapters.transformers.encoder import all_threads, load, quiet
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -128,7 +128,7 @@ class CausalNetwork(StepModel):
         offsets = offsets_of(sequences.lengths + 1)
         out = np.zeros(int(offsets[-1]))
         todo = pieces(sequences.lengths + 1, self.window)
-        with torch.inference_mode():
+        with torch.inference_mode(), all_threads():
             for rows in token_batches([p.stop - p.start for p in todo], self.budget):
                 batch = [todo[i] for i in rows]
                 inputs, targets = self._inputs(sequences, batch)
@@ -177,7 +177,7 @@ class CausalNetwork(StepModel):
         import torch
 
         positions = {"position_ids": (state.mask.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]}
-        with torch.no_grad():
+        with torch.no_grad(), all_threads():
             out = self.network(
                 input_ids=ids,
                 attention_mask=state.mask,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -18,6 +18,7 @@ from momus.errors import MissingExtraError, UsageError
 from momus.estimator import Estimator, check_params, parametrized
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
+from momus.processes import usable_threads
 from momus.progress import stage
 from momus.version import extra
 
@@ -89,12 +90,27 @@ def weights_in(network: Any, precision: str) -> Any:
     return network.double() if precision == "float64" else network.float()
 
 
-def autocast(device: str, precision: str) -> AbstractContextManager[Any]:
-    """Context of mixed precision: ``auto`` is bfloat16 on a GPU and float32 on a CPU."""
+@contextmanager
+def all_threads() -> Iterator[None]:
+    """Let a network on the CPU compute in all threads, where critics have one (`momus.processes.one_thread`)."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(usable_threads())
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def autocast(device: str, precision: str) -> Iterator[None]:
+    """Compute in mixed precision, ``auto`` being bfloat16 on a GPU and float32 on a CPU, and in all threads."""
     import torch
 
     on = precision == "bfloat16" or (precision == "auto" and device.startswith("cuda"))
-    return torch.autocast(device.split(":")[0], dtype=torch.bfloat16, enabled=on)
+    with all_threads(), torch.autocast(device.split(":")[0], dtype=torch.bfloat16, enabled=on):
+        yield
 
 
 def tokenize(tokenizer: Any, texts: Sequence[str], longest: int) -> list[NDArray[np.int32]]:

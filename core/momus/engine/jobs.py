@@ -18,7 +18,7 @@ from momus.engine.provenance import critics_warnings, left_out_warnings, missing
 from momus.engine.reuse import again_warnings
 from momus.engine.run_critic import Work
 from momus.errors import FittingError, MomusError, UsageError
-from momus.processes import Workers, pool_of
+from momus.processes import Workers, one_thread, pool_of
 from momus.progress import Silent, Timed
 from momus.runs.result import Again, Outcome, Results
 from momus.runs.texts import Texts
@@ -101,10 +101,11 @@ def outcomes(
         `processes_of` the work: outcomes come when all critics have ended, and the critics given stay unfitted.
     """
     if pool is None:
-        for critic in critics:
-            with timed.item(critic.name):
-                outcome = outcome_of(critic, work, timed)
-            yield critic, outcome
+        with one_thread():
+            for critic in critics:
+                with timed.item(critic.name):
+                    outcome = outcome_of(critic, work, timed)
+                yield critic, outcome
         return
     by_number: dict[int, R | Failure] = {}
     with timed.inner.stage("critics in several processes", len(critics)) as advance:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from momus import Corpus, compare
 from momus.critic.registry import make_critics
@@ -17,6 +18,8 @@ from momus.progress import Silent, Timed
 from momus.runs.result import Outcome
 from momus.runs.texts import read_texts
 from momus.verdicts.settings import Settings
+from momus_adapters.transformers.encoder import all_threads
+from momus_critics.length import Length
 
 WORDS = np.array(["a", "rose", "is", "red", "and", "the", "sky", "was", "blue", "but", "no", "cat", "or", "dog", "ran"])
 
@@ -88,3 +91,23 @@ def test_a_critic_that_has_no_module_is_named() -> None:
     here: Any = Here()
     with pytest.raises(UsageError, match="'length' cannot be sent to another process"):
         compare(corpus("real", 0), {"a": corpus("a", 1)}, critics=[here, "unigram"], reporter=Silent(), jobs=2)
+
+
+def test_critics_compute_in_one_thread_and_networks_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads of BLAS and OpenMP cost five times the processor time, and waited for one another."""
+    import torch
+
+    seen: list[set[int]] = []
+
+    class Watched(Length):
+        def fit(self, real: Corpus) -> Watched:
+            seen.append({library["num_threads"] for library in threadpool_info()} | {torch.get_num_threads()})
+            with all_threads():
+                seen.append({torch.get_num_threads()})
+            return super().fit(real)
+
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    with threadpool_limits(2):
+        compare(corpus("real", 0), {"a": corpus("a", 1)}, critics=[Watched()], reporter=Silent(), permutations=99)
+        assert 2 in {library["num_threads"] for library in threadpool_info()}
+    assert seen == [{1}, {2}]
