@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +20,13 @@ class Katz(NGramModel):
         for m in range(self.order - 2, -1, -1):
             orders.append(self._shorter(*orders[-1], m))
         return katz_levels(orders[::-1], self.base, self.size)
+
+
+@dataclass(frozen=True)
+class BackedOff(Level):
+    """A level of a model that backs off only for unseen words; ``seen`` holds p(w | h) of the others, (N,), or None."""
+
+    seen: Floats | None = None
 
 
 def probabilities(levels: Sequence[Level], code: Ints, words: Ints, base: int, size: int) -> Floats:
@@ -92,5 +100,5 @@ def katz_levels(orders: list[tuple[Ints, Floats]], base: int, size: int) -> list
             mass = seen - weight[row] * below
         order = np.lexsort((keys[1], row))
         starts = offsets_of(np.bincount(row))
-        levels.append(Level(contexts, weight, starts, keys[1][order], mass[order], None if m == 0 else seen[order]))
+        levels.append(BackedOff(contexts, weight, starts, keys[1][order], mass[order], None if m == 0 else seen[order]))
     return levels

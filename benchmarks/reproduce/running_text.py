@@ -54,8 +54,9 @@ class _Order:
     def __init__(self, level: Level, modulus: int) -> None:
         self.modulus = modulus
         self.rows = {code: i for i, code in enumerate(level.contexts.tolist())}
-        self.backs_off = level.seen is not None
-        values: Floats = level.mass if level.seen is None else level.seen
+        seen: Floats | None = getattr(level, "seen", None)  # of Katz's levels
+        self.backs_off = seen is not None
+        values: Floats = level.mass if seen is None else seen
         self.closed = (level.weight == 0).tolist()  # contexts that pass nothing to the order below
         self.starts, self.words = level.starts.tolist(), level.words.tolist()
         # cumulated over all contexts; the values of context i lie between those at starts[i] and starts[i + 1]

@@ -68,8 +68,8 @@ CASES = (
     ),
     Case(f"{COMPARE} --overwrite", ("compare --out", "demo --out"), OF_RUN),
 )
-FOLDERS = {"study new --out", "critics new --out"}
-"""Options for folders that must be new or empty."""
+FOLDERS = {"study new --out", "critics new --out", "ask --out"}
+"""Options for folders and files that must be new or empty."""
 PARTS = {"filter --scores"}
 """Folders of rows: files that Momus did not write stay among them, see `test_data_kept.py`."""
 READ = {

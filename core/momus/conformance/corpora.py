@@ -22,6 +22,7 @@ EDGES = {
     "empty": "",
     "white space": " \n\t ",
     "one token": "word",
+    "a name": "then they met Anna Petrova of Lisbon again",
     "unknown words only": "zyxwv qponm zyxwv lkjih",
     "very long": "a rather long document goes on and on . " * 5000,
     "Greek": "Ἐν ἀρχῇ ἦν ὁ λόγος, καὶ ὁ λόγος ἦν πρὸς τὸν θεόν.",

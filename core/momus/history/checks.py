@@ -77,8 +77,8 @@ class _Limited:
         low, high = self.gap.interval(level, limit.value)
         broken = high > limit.value if self.shown else low > limit.value
         span, bands = (self.gap.value, low, high, limit.value), not limit.of_difference
-        found = _detectable(self.by, self.gap, limit.value, level, bands)
-        return _check_of(self.rule, self.text, v, "failed" if broken else "passed", span, bands=bands, **found)
+        power = _detectable(self.by, self.gap, limit.value, level, bands)
+        return _check_of(self.rule, self.text, v, "failed" if broken else "passed", span, bands=bands, **power)
 
 
 def _detectable(v: Verdict, gap: Gap, limit: float, level: float, bands: bool) -> dict[str, Any]:
@@ -172,8 +172,8 @@ def _required(finding: str, text: str, v: Verdict, by: Verdict, tested: int, fai
     broken = v.finding == BEYOND if finding in (NOT_BEYOND, NOT_BEYOND_ITSELF) else interval[1] > 1
     gap = Gap.of(v)
     # an axis that alone is found is selected among all: its interval has their share of the level, with two ends
-    found = {} if isinstance(gap, str) else _detectable(by, gap, 1.0, v.alpha / 2 / max(tested, 1), bands=True)
-    return _check_of("require", text, v, "failed" if broken else "passed", (v.gap, *interval, 1.0), **found)
+    power = {} if isinstance(gap, str) else _detectable(by, gap, 1.0, v.alpha / 2 / max(tested, 1), bands=True)
+    return _check_of("require", text, v, "failed" if broken else "passed", (v.gap, *interval, 1.0), **power)
 
 
 def _without_variation(text: str, v: Verdict) -> Check:
@@ -307,8 +307,8 @@ def decide_slices(run: KeptRun, corpora: Sequence[str], rules: Rules, level: flo
             name = f"{len({c.name for c, _ in decided})} slices"
             critical = s.critical(2 * level / texts)
             sizes = [x.limit + (reach(c, critical) + reach(c, STEP)) / x.band for c, x in decided if not x.words]
-            found = float(median(sizes)) if sizes else None
-            checks.append(Check(b.rule, b.text, s.generated, s.by, name, "passed", limit=b.limit, detectable=found))
+            typical = float(median(sizes)) if sizes else None
+            checks.append(Check(b.rule, b.text, s.generated, s.by, name, "passed", limit=b.limit, detectable=typical))
         reason = f"fewer than {FEWEST} prompts or documents on a side"
         checks += [Check("require", "slice", s.generated, s.by, name, "not checked", reason=reason) for name in s.small]
     return checks, smallest

@@ -218,8 +218,8 @@ class Rules:
 
     def limit_of_worse(self, preference: Preference) -> tuple[Limit, str]:
         """The limit of a preference, its own, else 0; and both as they are read."""
-        own = (x for x in self.max if x.side == "worse" and x.place == preference.place)
-        limit = next(own, Limit(preference.critic, 0.0, words="worse", statistic=preference.statistic))
+        limits = (x for x in self.max if x.side == "worse" and x.place == preference.place)
+        limit = next(limits, Limit(preference.critic, 0.0, words="worse", statistic=preference.statistic))
         text = f"better {preference}{f', at most {limit.value:g} {limit.words}' if limit.value else ''}"
         return replace(limit, words=limit.words.replace("worse", WORSE[preference.direction])), text
 

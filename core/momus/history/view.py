@@ -229,7 +229,7 @@ def not_checked(result: GateResult) -> list[str]:
     return [f"Not checked: {c.axis} ({c.critic}) of {c.corpus!r}: {c.reason}." for c in skipped.values()]
 
 
-def found(check: Check) -> str:
+def least_found(check: Check) -> str:
     """What a check would have found in most cases, such as ``1.6 (12 %)``."""
     size = "–" if check.detectable is None else number(float(f"{check.detectable:.2g}"))
     return check.change if check.change and not check.bands else f"{size} ({check.change})" if check.change else size
@@ -273,7 +273,7 @@ def gate_blocks(result: GateResult, whole: bool = True) -> list[PrintedBlock]:
         ("value", lambda c: amount(c, c.value)),
         ("interval", span),
         ("limit", lambda c: number(c.limit)),
-        (f"found in {percentage(POWER, 0)}", found),
+        (f"found in {percentage(POWER, 0)}", least_found),
         ("", lambda c: STATUS[c.status]),
     ]
     failed = [("", f"{check_line(c, result.model)}.") for c in result.failed]

@@ -35,7 +35,7 @@ class Preference:
     @classmethod
     def parse(cls, text: str) -> Preference:
         """Read ``AXIS=DIRECTION`` or ``AXIS.STATISTIC=DIRECTION``; `UsageError` if it is nothing of the kind."""
-        name, _, direction = (part.strip() for part in text.partition("="))
+        name, _, direction = (piece.strip() for piece in text.partition("="))
         critic, _, statistic = name.partition(".")
         if direction not in WORSE or not critic:
             wrong = f"no direction {direction!r}" if critic else "no axis"

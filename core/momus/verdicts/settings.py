@@ -61,7 +61,7 @@ class Settings:
 
     seed: Annotated[int, Range(0, MOST_SEED)] = 0
     permutations: Annotated[int, Range(19, MOST_PERMUTATIONS)] = 9999
-    resamples: Annotated[int, Range(9, MOST_RESAMPLES)] = 499
+    resamples: Annotated[int, Range(0, MOST_RESAMPLES)] = 499
     confidence: Annotated[float, Range(0, 0.9999, above=True)] = 0.95
     multiplicity: str = "holm"
     paired: bool | None = None

@@ -12,7 +12,7 @@ from momus.verdicts.settings import Settings, with_options
         ("seed", 0, -1),
         ("permutations", 19, 18),
         ("permutations", 10**6, 10**6 + 1),
-        ("resamples", 9, 8),
+        ("resamples", 0, -1),
         ("confidence", 0.9999, 1.0),
         ("confidence", 0.01, 0.0),
         ("top", 0, -1),
