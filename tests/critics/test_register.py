@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import FactorAnalysis
 
@@ -66,6 +66,7 @@ def test_word_length_and_different_words():
 
 
 @settings(max_examples=40)
+@example(["by", "?"])  # the mark of the next document stranded the preposition
 @given(st.lists(st.text(alphabet="abit ingedly.,'’?!\n", max_size=80), min_size=1, max_size=4))
 def test_features_do_not_depend_on_the_batch(texts):
     prose = Register().prose

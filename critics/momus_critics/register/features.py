@@ -15,7 +15,7 @@ import numpy as np
 
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Bools, Floats, Ints
-from momus_critics.prose.reading import Prose, after, before
+from momus_critics.prose.reading import Prose
 
 with (files("momus_critics.register") / "words.toml").open("rb") as _file:
     LISTS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in tomllib.load(_file).items()}
@@ -98,6 +98,15 @@ def parts(word: str) -> tuple[str, ...]:
 def _marked(prose: Prose) -> dict[str, Bools]:
     """Whether each token has each feature, (N,) by name."""
     any_of, ends = prose.is_any, partial(_ends, prose)
+    owners = owners_of(prose.offsets)
+    same = owners[1:] == owners[:-1]  # (N − 1,): the last word of a document is not followed by the next one's first
+
+    def before(x: Bools) -> Bools:
+        return np.concatenate([[False], x[:-1] & same]) if len(x) else x
+
+    def after(x: Bools) -> Bools:
+        return np.concatenate([x[1:] & same, [False]]) if len(x) else x
+
     contracted = {i: words for i, word in enumerate(prose.words) if (words := parts(word))}
     marks = {
         name: any_of(words) | np.isin(prose.ids, [i for i, held in contracted.items() if not words.isdisjoint(held)])
