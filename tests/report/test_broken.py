@@ -55,7 +55,9 @@ def test_there_are_two_lines_at_most():
 
 def test_the_slice_that_is_broken_most_is_told_and_nothing_twice():
     rng = random.Random(3)
-    sentence = lambda: " ".join(rng.sample(["rain", "stone", "cat", "runs", "under", "tree"], 5)).capitalize()  # noqa: E731
+
+    def sentence():
+        return " ".join(rng.sample(["rain", "stone", "cat", "runs", "under", "tree"], 5)).capitalize()
 
     def text(name, shares):
         kinds = [("code", "letters")[i % 2] for i in range(120)]

@@ -10,6 +10,7 @@ import typer
 
 import momus as m
 from momus.cli.options import (
+    Better,
     Config,
     CriticNames,
     Device,
@@ -117,15 +118,7 @@ def compare(
             help="Compare in slices too, such as each task: fields, comma-separated; auto: --keep fields that suit.",
         ),
     ] = None,
-    better: Annotated[
-        str | None,
-        typer.Option(
-            "--better",
-            metavar="AXIS=DIRECTION",
-            help="With --against, say whether each text is worse by what you name: faults=fewer,label:helpful=higher, "
-            "or length=nearer:human with --real.",
-        ),
-    ] = None,
+    better: Better = None,
     without: Annotated[
         str | None,
         typer.Option(

@@ -12,6 +12,7 @@ import typer
 import momus as m
 from momus.arguments import arg
 from momus.cli.options import (
+    Better,
     CriticNames,
     Json,
     Pairs,
@@ -195,15 +196,7 @@ def gate(
             "not-worse: shown to be worse by no more than the limit.",
         ),
     ] = None,
-    better: Annotated[
-        str | None,
-        typer.Option(
-            "--better",
-            metavar="AXIS=DIRECTION",
-            help="What is better, e.g. faults=fewer,length=nearer:human: fails if shown to be worse by more than the "
-            "--max AXIS='0.02 worse', or at all.",
-        ),
-    ] = None,
+    better: Better = None,
     strict: Annotated[
         bool | None,
         typer.Option("--strict/--lenient", help="Fail unless a limit is shown to be kept; default: if shown broken."),

@@ -34,6 +34,15 @@ Config = Annotated[
     Path | None,
     typer.Option("--config", help="TOML file with one table of parameters per critic, e.g. \\[length] with bins = 12."),
 ]
+Better = Annotated[
+    str | None,
+    typer.Option(
+        "--better",
+        metavar="AXIS=DIRECTION",
+        help="With --against, say whether each text is worse by what you name: faults=fewer,label:helpful=higher, or "
+        "length=nearer:human with --real. A gate fails if it is shown to be, by more than --max AXIS='0.02 worse'.",
+    ),
+]
 LabelFiles = Annotated[
     list[str] | None,
     typer.Option(

@@ -222,10 +222,8 @@ def examples_of(
     higher = speaking is None or (speaking.difference or 0.0) >= 0
     values = by.values[real.corpus], by.values[scores.corpus]
     sides = measurement.texts.analysed[0], measurement.texts.analysed[k]
-    tested, moved = (
-        compared_rows(real, scores, settings.paired),
-        bool(settings.against) and None not in sides[1].prompts,
-    )
+    tested = compared_rows(real, scores, settings.paired)
+    moved = bool(settings.against) and None not in sides[1].prompts
     return find_examples(critic, sides, (real, scores), tested, values, higher, moved=moved)
 
 
