@@ -22,15 +22,14 @@ from momus.critic import RunningTextCritic
 from momus.critic.hooks import DeviceMixin, with_needs
 from momus.engine.chosen import Chosen, check_asked, chosen_critics
 from momus.engine.crossfit import check_folds
-from momus.engine.in_parts import PartsScoring
+from momus.engine.in_parts import scored_in_parts
 from momus.engine.jobs import adjust_all, claiming, processes_of, run_critics, server_of
 from momus.engine.large import (
     LargeTexts,
     critics_of_rows,
     large_texts,
-    preview,
+    scored_by_parts,
     whole_note,
-    without_costly,
 )
 from momus.engine.provenance import signature_of
 from momus.engine.request import Request, set_aside, with_labels
@@ -45,7 +44,6 @@ from momus.processes import usable_cores
 from momus.progress import Timed, default_reporter
 from momus.runs.folder import JOINT, REPORT, RunFolder, write_joint
 from momus.runs.kept import write_texts
-from momus.runs.manifest import ROWS
 from momus.runs.result import Results
 from momus.runs.texts import Texts, read_texts, read_versions
 from momus.verdicts.settings import Settings
@@ -112,6 +110,7 @@ def compare(request: Request, page: Page | None = None) -> Results:
     labels = [labelling(e.name, e.path, kind=e.kind, gold=e.gold, second=e.second) for e in files]
     with run.open:
         texts = read(run) if run.large is None else scored_in_parts(run, run.large)
+        run.plain = None if run.large is None else read_plain(run, texts, run.large)
         judged(run, texts)
         # after the verdicts, whose reference it leaves as it is
         if request.real is not None:
@@ -191,29 +190,14 @@ def _read(request: Request, settings: Settings, timed: Timed) -> Texts:
     return replace(texts, warnings=[*notes, *texts.warnings])
 
 
-def scored_in_parts(run: Run, large: LargeTexts) -> Texts:
-    """Score texts that stay in their files, part by part."""
-    request = run.request
-    if run.settings.without:
-        raise UsageError(f"{arg('without')} needs texts that are read whole", hint="give smaller texts, or filter them")
-    # on a preview: a wrong option must not come to light after hours of scoring
-    check_asked(run.settings, run.selection.critics, preview(large))
-    workers = usable_cores() if request.jobs is None else request.jobs
-    folder = run.work_folder() / ROWS
-    if request.unnamed:
-        run.selection = without_costly(run.selection, large)
-    named = not request.unnamed
-    scoring = PartsScoring(
-        large, run.selection, named, run.settings, folder, workers, request.trust, run.earlier, run.timed
-    )
-    texts = scoring.score(request.fit)
-    # critics of running text read across documents, so parts will not do
-    if len(scoring.critics) < len(run.selection.critics):
-        with run.timed.stage("reading", "whole texts"):
-            sources, seed = (request.reference, request.generated, request.fit), run.settings.seed
-            plain = read_texts(*sources, seed, large.reading, run.timed.inner, check=False)
-        run.plain = replace(plain, checks=texts.checks, languages=texts.languages, scripts=texts.scripts)
-    return texts
+def read_plain(run: Run, texts: Texts, large: LargeTexts) -> Texts | None:
+    """Texts that are scored in parts, read whole for critics that read across documents; None without any."""
+    if all(map(scored_by_parts, run.selection.critics)):
+        return None
+    with run.timed.stage("reading", "whole texts"):
+        sources, seed = (run.request.reference, run.request.generated, run.request.fit), run.settings.seed
+        plain = read_texts(*sources, seed, large.reading, run.timed.inner, check=False)
+    return replace(plain, checks=texts.checks, languages=texts.languages, scripts=texts.scripts)
 
 
 def judged(run: Run, texts: Texts) -> None:

@@ -8,204 +8,179 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.critic import Critic, MergeableMixin
 from momus.critic.hooks import AdvancedMixin, moved, settled
-from momus.engine.chosen import Chosen
+from momus.engine.chosen import check_asked
 from momus.engine.fitting import FitText, fit_in_parts, read_sample, text_to_fit
-from momus.engine.large import LargeTexts, scored_by_parts
+from momus.engine.large import LargeTexts, preview, scored_by_parts, without_costly
 from momus.engine.measured import fitted
-from momus.engine.reuse import Reuse
 from momus.engine.scoring import OtherPlanError, score_parts
 from momus.engine.worker import CriticFolders
-from momus.errors import CriticError, ReadingError
+from momus.errors import CriticError, ReadingError, UsageError
 from momus.outputs import delete_folder
-from momus.processes import return_memory
-from momus.progress import Timed, reporting
-from momus.reading import TextSource
+from momus.processes import return_memory, usable_cores
+from momus.progress import reporting
 from momus.rows.folder import CRITICS
 from momus.rows.store import StoredText
+from momus.runs.manifest import ROWS
 from momus.runs.result import Again
 from momus.runs.texts import ANALYSED, Texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.languages import identifier
 from momus.text.sketches import TextSketch
-from momus.verdicts.settings import Settings
+
+if TYPE_CHECKING:
+    from momus.engine.compare import Run
 
 FITTED = ".fitted"
 """Folder of the critics that texts are scored by, as in a folder of rows; no text has such a name."""
 
 
-@dataclass
-class PartsScoring:
-    """Fits critics, unless texts were scored before, and scores what is not, part by part.
+def scored_in_parts(run: Run, large: LargeTexts) -> Texts:
+    """Fit critics on texts that stay in their files, score what was not scored before, and check the texts.
 
-    Attributes
-    ----------
-    large
-        The texts.
-    selection
-        The critics of the run; one that fails is left out, unless it was ``named``.
-    folder
-        Where rows are written, one folder for each text.
-    workers
-        Number of processes.
-    trust
-        Folders of critics that may use adapters.
-    reuse
-        An earlier run.
-    again
-        Why the earlier run did not serve, by critic.
+    Raises
+    ------
+    MomusError
+        An option does not suit the texts, one of them cannot be read, or no critic can be fitted.
     """
-
-    large: LargeTexts
-    selection: Chosen
-    named: bool
-    settings: Settings
-    folder: Path
-    workers: int
-    trust: Sequence[Path]
-    reuse: Reuse | None
-    timed: Timed
-    again: dict[str, Again] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-
-    @property
-    def critics(self) -> list[Critic[Any]]:
-        """The critics that score documents by themselves and have not failed."""
-        return [c for c in self.selection.critics if scored_by_parts(c)]
-
-    def score(self, fit: TextSource | None) -> Texts:
-        """Fit the critics, score the texts, and check them.
-
-        Parameters
-        ----------
-        fit
-            The text to fit on; None: half of the real one.
-
-        Raises
-        ------
-        MomusError
-            A text cannot be read, or no critic can be fitted.
-        """
-        text, split = FitText(Corpus.from_texts([], name="fit")), False
-        if not self.large.rows:
-            text, split = text_to_fit(fit, self.large, self.settings.seed, self.timed), fit is None
-            self._fit(text)
-            return_memory()
-            # after all fits: a critic that failed settles nothing
-            self._settle()
-        stored = self._stored(text)
-        real, *generated = (of_text.corpus for of_text in stored)
-        self.warnings += [text.warning] if text.warning else []
-        self.warnings += _known(stored, self.critics) if self.large.rows else []
-        texts = Texts(
-            text.corpus,
-            real,
-            list(generated),
-            split,
-            self.warnings,
-            seed=self.settings.seed,
-            stored=stored,
-            again=self.again,
-        )
-        with self.timed.stage("checking", "texts"):
-            texts = _checked(texts, text)
-        for of_text in stored:
-            _ = of_text.corpus.unspaced  # kept, while the rest of the sketch is not needed any more
-            of_text.forget_sketch()
-        text.corpus.forget_tokens()
-        identifier.cache_clear()
+    request, settings = run.request, run.settings
+    if settings.without:
+        raise UsageError(f"{arg('without')} needs texts that are read whole", hint="give smaller texts, or filter them")
+    # on a preview: a wrong option must not come to light after hours of scoring
+    check_asked(settings, run.selection.critics, preview(large))
+    folder = run.work_folder() / ROWS
+    if request.unnamed:
+        run.selection = without_costly(run.selection, large)
+    text, again = FitText(Corpus.from_texts([], name="fit")), dict[str, Again]()
+    if not large.rows:
+        text = text_to_fit(request.fit, large, settings.seed, run.timed)
+        again = _fitted(run, large, text)
         return_memory()
-        return texts
+        # after all fits: a critic that failed settles nothing
+        _settle(run, large)
+    stored, warnings = _stored(run, large, text, folder)
+    real, *generated = (of_text.corpus for of_text in stored)
+    warnings += [text.warning] if text.warning else []
+    warnings += _known(stored, _by_parts(run)) if large.rows else []
+    split = request.fit is None and not large.rows
+    texts = Texts(text.corpus, real, list(generated), split, warnings, seed=settings.seed, stored=stored, again=again)
+    with run.timed.stage("checking", "texts"):
+        texts = _checked(texts, text)
+    for of_text in stored:
+        _ = of_text.corpus.unspaced  # kept, while the rest of the sketch is not needed any more
+        of_text.forget_sketch()
+    text.corpus.forget_tokens()
+    identifier.cache_clear()
+    return_memory()
+    return texts
 
-    def _fit(self, text: FitText) -> None:
-        texts = Texts(text.corpus, text.corpus, [], False, [])
-        for critic in self.critics:
-            fit: Callable[[], object] = partial(critic.fit, text.corpus)
-            # counts add up over parts of the whole text; others get the sample in `text.corpus`
-            if text.path is not None and isinstance(critic, MergeableMixin):
-                fit = partial(fit_in_parts, critic, text.path, self.large.reading.named("fit"), self.workers)
-            with self.selection.attempt(critic, named=self.named):
-                moved(critic, self.settings.device)
-                for again in fitted(critic, texts, self.reuse, self.timed, fit, critic.name):
-                    self.again[critic.name] = again
-        self.selection.check_any()
 
-    def _settle(self) -> None:
-        """Settle what critics read of all texts, from a sample of each; see `AdvancedMixin`."""
-        settling = [c for c in self.critics if isinstance(c, AdvancedMixin)]
-        samples = []
-        for name in self.large.sources if settling else ():
-            with self.timed.stage("reading", f"a sample of {name}"):
-                path, seed = str(self.large.sources[name]), self.settings.seed
-                sample, _, _ = read_sample(path, ANALYSED, self.large.reading.named(name), seed)
-            sample.name = name
-            samples.append(sample)
-        for critic in settling:
-            with self.selection.attempt(critic, named=self.named):
-                settled(critic, samples)
+def _by_parts(run: Run) -> list[Critic[Any]]:
+    """The critics that score documents by themselves and have not failed."""
+    return [c for c in run.selection.critics if scored_by_parts(c)]
 
-    def _stored(self, text: FitText) -> list[StoredText]:
-        """Score the texts that were not scored before, and open the rows of all."""
-        # saved, since other processes load them, and rows name them by the digest of their files
-        folders = self._saved()
-        stored = []
-        for name in self.large.sources:
-            if name in self.large.rows:
-                stored.append(StoredText(self.large.rows[name], name))
-                continue
-            out = self.folder / _safe(name)
-            # only the real text of the earlier run is the same by intention; generated ones are new
-            lent = name == "real" and self.reuse is not None
-            if lent and self.reuse is not None:
-                self.reuse.lend_parts(out)
-            try:
-                # first as if nothing had changed: what is the same is decided by the plan, not here
-                self._score(name, folders, out, resume=True)
-            except OtherPlanError as error:
-                if not (lent or folders.failed or self.selection.failed):  # else the critics say what differs
-                    self.warnings.append(f"{name!r} was scored again: {error.changed}.")
-                self._score(name, folders, out, resume=False)
-            stored.append(StoredText(out, name, text.keep if name == "real" else None))
-        for critic, reason in folders.failed.items():
-            self.selection.leave_out(critic, CriticError(reason, critic=critic), named=False)
-        if (self.folder / FITTED).exists():
-            delete_folder(self.folder / FITTED)  # the rows of each text hold the critics, too
-        return stored
 
-    def _saved(self) -> CriticFolders:
-        """Folders of the fitted critics, from which processes load them."""
-        folder = self.folder / FITTED / CRITICS
-        if self.large.rows:
-            folder = next(iter(self.large.rows.values())) / CRITICS
-        else:
-            for critic in self.critics:
-                critic.save(folder / critic.name)
-        paths = {critic.name: folder / critic.name for critic in self.critics}
-        return CriticFolders(paths, {*paths} if self.named else set())
+def _fitted(run: Run, large: LargeTexts, text: FitText) -> dict[str, Again]:
+    """Fit the critics; by name, why an earlier run did not serve."""
+    texts = Texts(text.corpus, text.corpus, [], False, [])
+    done_again = {}
+    for critic in _by_parts(run):
+        fit: Callable[[], object] = partial(critic.fit, text.corpus)
+        # counts add up over parts of the whole text; others get the sample in `text.corpus`
+        if text.path is not None and isinstance(critic, MergeableMixin):
+            fit = partial(fit_in_parts, critic, text.path, large.reading.named("fit"), _workers(run))
+        with run.selection.attempt(critic, named=not run.request.unnamed):
+            moved(critic, run.settings.device)
+            for again in fitted(critic, texts, run.earlier, run.timed, fit, critic.name):
+                done_again[critic.name] = again
+    run.selection.check_any()
+    return done_again
 
-    def _score(self, name: str, critics: CriticFolders, out: Path, resume: bool) -> None:
-        """Score a text; with ``resume``, parts that are finished are kept, unless critics or texts have changed."""
-        with reporting(self.timed.inner), self.timed.stage("scoring", name):
-            score_parts(
-                critics,
-                [str(self.large.sources[name])],
-                out,
-                workers=self.workers,
-                resume=resume,
-                overwrite=not resume,
-                reading=self.large.reading.named(name),
-                device=self.settings.device,
-                trust=[*self.trust, *critics.paths.values()],
-            )
+
+def _workers(run: Run) -> int:
+    return usable_cores() if run.request.jobs is None else run.request.jobs
+
+
+def _settle(run: Run, large: LargeTexts) -> None:
+    """Settle what critics read of all texts, from a sample of each; see `AdvancedMixin`."""
+    settling = [c for c in _by_parts(run) if isinstance(c, AdvancedMixin)]
+    samples = []
+    for name, source in large.sources.items() if settling else ():
+        with run.timed.stage("reading", f"a sample of {name}"):
+            sample, _, _ = read_sample(str(source), ANALYSED, large.reading.named(name), run.settings.seed)
+        sample.name = name
+        samples.append(sample)
+    for critic in settling:
+        with run.selection.attempt(critic, named=not run.request.unnamed):
+            settled(critic, samples)
+
+
+def _stored(run: Run, large: LargeTexts, text: FitText, folder: Path) -> tuple[list[StoredText], list[str]]:
+    """Score the texts that were not scored before, and open the rows of all; and say which were scored again."""
+    # saved, since other processes load them, and rows name them by the digest of their files
+    critics = _saved(run, large, folder)
+    stored, warnings = [], []
+    for name in large.sources:
+        if name in large.rows:
+            stored.append(StoredText(large.rows[name], name))
+            continue
+        out = folder / _safe(name)
+        # only the real text of the earlier run is the same by intention; generated ones are new
+        lent = name == "real" and run.earlier is not None
+        if lent and run.earlier is not None:
+            run.earlier.lend_parts(out)
+        try:
+            # first as if nothing had changed: what is the same is decided by the plan, not here
+            _score(run, large, name, critics, out, resume=True)
+        except OtherPlanError as error:
+            if not (lent or critics.failed or run.selection.failed):  # else the critics say what differs
+                warnings.append(f"{name!r} was scored again: {error.changed}.")
+            _score(run, large, name, critics, out, resume=False)
+        stored.append(StoredText(out, name, text.keep if name == "real" else None))
+    for critic, reason in critics.failed.items():
+        run.selection.leave_out(critic, CriticError(reason, critic=critic), named=False)
+    if (folder / FITTED).exists():
+        delete_folder(folder / FITTED)  # the rows of each text hold the critics, too
+    return stored, warnings
+
+
+def _saved(run: Run, large: LargeTexts, folder: Path) -> CriticFolders:
+    """Folders of the fitted critics, from which processes load them."""
+    critics = _by_parts(run)
+    if large.rows:
+        place = next(iter(large.rows.values())) / CRITICS
+    else:
+        place = folder / FITTED / CRITICS
+        for critic in critics:
+            critic.save(place / critic.name)
+    paths = {critic.name: place / critic.name for critic in critics}
+    return CriticFolders(paths, set() if run.request.unnamed else {*paths})
+
+
+def _score(run: Run, large: LargeTexts, name: str, critics: CriticFolders, out: Path, *, resume: bool) -> None:
+    """Score a text; with ``resume``, parts that are finished are kept, unless critics or texts have changed."""
+    with reporting(run.timed.inner), run.timed.stage("scoring", name):
+        score_parts(
+            critics,
+            [str(large.sources[name])],
+            out,
+            workers=_workers(run),
+            resume=resume,
+            overwrite=not resume,
+            reading=large.reading.named(name),
+            device=run.settings.device,
+            trust=[*run.request.trust, *critics.paths.values()],
+        )
 
 
 def _known(stored: Sequence[StoredText], critics: Sequence[Critic[Any]]) -> list[str]:
