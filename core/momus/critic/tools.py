@@ -12,7 +12,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, ParamSpec, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -22,9 +22,7 @@ from momus.estimator import Estimator, check_params, construct
 from momus.numeric.temperature import calibration_error, fit_temperature, softmax
 from momus.numeric.types import Floats, Ints
 from momus.plugins import ADAPTERS, load_plugin, registered
-
-if TYPE_CHECKING:
-    from momus.text.corpus import Corpus
+from momus.text.corpus import Corpus
 
 P = ParamSpec("P")
 T = TypeVar("T")

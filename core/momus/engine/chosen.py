@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from momus.arguments import arg
-from momus.critic import RunningTextCritic
+from momus.critic import Critic, RunningTextCritic
 from momus.critic.guard import blamed
 from momus.critic.hooks import missing_params
 from momus.critic.registry import check_name, family_class, located, make_critics, named
@@ -24,9 +24,6 @@ from momus.plugins import CRITICS, critic_names, registered
 from momus.runs.texts import Texts
 from momus.verdicts.settings import Settings
 from momus.version import install_command
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
 
 
 def absent_warnings(absent: Mapping[str, MissingExtraError]) -> list[str]:

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from momus.against.changes import changed_items, direction_of, path_of, rows_of
 from momus.against.versions import Direction, Item, Path, Versions
-from momus.critic import Counted, Statistic
+from momus.critic import Counted, Critic, Statistic
 from momus.critic.hooks import AdvancedMixin, device_of, moved, row_unit, settled, tokenizer_of
 from momus.critic.powers import EvidenceMixin, ItemsMixin, defines
 from momus.critic.scores import AGGREGATED, Scores, joined
@@ -35,9 +35,6 @@ from momus.runs.texts import Texts, pooled
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings
 from momus.verdicts.statistics import tested_statistics
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
 
 FEWEST = 8
 """Fewest documents of a fold that show that all are alike."""

@@ -6,11 +6,12 @@ import pickle
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from momus.arguments import arg
 from momus.checks.languages import language_warning, unclaimed
 from momus.checks.notes import mixed_prompts_warnings
+from momus.critic import Critic
 from momus.critic.guard import blamed
 from momus.critic.hooks import DeviceMixin, ReadingMixin
 from momus.engine.chosen import Chosen, bare
@@ -24,9 +25,6 @@ from momus.runs.result import Again, Outcome, Results
 from momus.runs.texts import Texts
 from momus.verdicts.settings import Settings
 from momus.verdicts.table import adjust, floor_warnings, held, selected, skewness_warnings
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
 
 Failure = MomusError
 """Why a critic has no outcome; whether that ends the run is for the caller to say."""

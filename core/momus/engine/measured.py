@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from momus.critic import EvidenceMixin, Note, Pooled
+from momus.critic import Critic, EvidenceMixin, Note, Pooled
 from momus.critic.hooks import settled, tokenizer_of
 from momus.critic.rows import Summary, take_rows
 from momus.critic.scores import Scores
@@ -22,7 +22,8 @@ from momus.critic.scoring import pools_rows
 from momus.engine.crossfit import cross_scored
 from momus.engine.reuse import Reuse
 from momus.errors import StoreError
-from momus.joint.axes import axis_of, distribution, shown_axis
+from momus.evidence import Evidence, MarkedDocument
+from momus.joint.axes import AxisRows, axis_of, distribution, shown_axis
 from momus.numeric.types import Ints
 from momus.processes import return_memory
 from momus.progress import Timed, reporting
@@ -34,11 +35,6 @@ from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings
 from momus.verdicts.verdict import Verdict
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
-    from momus.evidence import Evidence, MarkedDocument
-    from momus.joint.axes import AxisRows
 
 
 @dataclass(frozen=True)

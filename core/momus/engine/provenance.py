@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from momus.against.versions import unchanged_answers
 from momus.checks.languages import KINDS, layout_sentence
+from momus.critic import Critic
 from momus.critic.source import source_digest
 from momus.critic.splitting import icu_of
 from momus.files import plain
@@ -22,9 +23,6 @@ from momus.verdicts.settings import Settings
 from momus.verdicts.statistics import UNSCORED
 from momus.verdicts.verdict import Verdict
 from momus.version import __version__
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
 
 
 def missing_warnings(verdicts: Sequence[Verdict]) -> list[str]:

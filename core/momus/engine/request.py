@@ -9,11 +9,12 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from momus.arguments import arg
+from momus.critic import Critic
 from momus.critic.hooks import with_needs
 from momus.critic.registry import make_critics
 from momus.critic.rows import Rows
@@ -32,9 +33,6 @@ from momus.text.counting import counted
 from momus.verdicts.band import check_register
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.verdict import check_delta
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
 
 PREFIX = "label-"
 """How the names of critics of labels begin."""

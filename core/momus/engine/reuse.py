@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from momus.arguments import arg
+from momus.critic import Critic
 from momus.critic.hooks import tokenizer_of
 from momus.critic.saved import read_critic_json
 from momus.critic.scores import Scores
@@ -29,9 +30,6 @@ from momus.runs.result import Again, Outcome
 from momus.runs.texts import Texts
 from momus.text.counting import joined
 from momus.verdicts.settings import Settings
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
 
 RESULT_FORMAT = 10
 """Of the results that a run folder keeps; a result in another format is computed again."""

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from momus.against.units import OwnBands
 from momus.checks.notes import group_notes
+from momus.critic import Critic
 from momus.critic.base import notes_of
+from momus.critic.fitted import FittedOn
 from momus.critic.hooks import AdvancedMixin, device_of, moved, settled
 from momus.critic.scores import Scores
 from momus.critic.splitting import usable_documents
@@ -39,10 +41,6 @@ from momus.verdicts.decomposition import parts_of
 from momus.verdicts.judge import MANY_PAIRS, USUAL, differences, judge
 from momus.verdicts.settings import Settings
 from momus.verdicts.verdict import Verdict, finite
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
-    from momus.critic.fitted import FittedOn
 
 WRITTEN = 50_000
 """Documents whose scores are written at a time."""

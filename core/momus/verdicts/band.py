@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Rows, RunningTextCritic, Statistic
+from momus.critic import Counted, Critic, Rows, RunningTextCritic, Statistic
 from momus.critic.scores import Scores
 from momus.critic.statistic import jensen_shannon, kolmogorov_smirnov, mean, perplexity, supremum, total_variation
 from momus.errors import UsageError
@@ -35,9 +35,6 @@ from momus.inference.spread import PAIR, Form, Halves, Spread, is_seen, of_dista
 from momus.numeric.types import Floats, Ints
 from momus.verdicts.statistics import all_statistics
 from momus.verdicts.verdict import Verdict
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
 
 LEAST_GROUPS = 8
 """Smallest number of groups of real text that a band is estimated from."""

@@ -6,11 +6,11 @@ These rows are shown, not tested: their p-values would dilute those of the table
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from momus.critic import Statistic
+from momus.critic import Critic, Statistic
 from momus.critic.powers import PARTS, DecompositionMixin, Kind
 from momus.critic.scores import Scores
 from momus.critic.statistic import mean
@@ -20,9 +20,6 @@ from momus.inference.intervals import symmetric, t_quantile
 from momus.inference.samples import Samples, Tables
 from momus.numeric.types import Floats
 from momus.verdicts.settings import Settings
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
 
 GAP = "gap"
 """The row of KL(q ‖ P(z | x)), where the critic reads another q than its posterior."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from momus.critic import Counted, Rows, RunningTextCritic, Statistic
+from momus.critic import Counted, Critic, Rows, RunningTextCritic, Statistic
 from momus.critic.powers import headline_of
 from momus.critic.rows import aligned
 from momus.critic.scores import LATENT_NLL, Scores
@@ -26,9 +26,6 @@ from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED, all_statistics, explained, scarce, tested_statistics, wordings
 from momus.verdicts.table import with_leading
 from momus.verdicts.verdict import Verdict, within
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
 
 
 @dataclass(frozen=True)

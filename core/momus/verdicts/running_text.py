@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from momus.critic import Statistic
+from momus.critic import RunningTextCritic, Statistic
 from momus.critic.powers import headline_of
 from momus.critic.scores import LATENT_NLL, Scores
 from momus.critic.statistic import mean
@@ -22,10 +22,7 @@ from momus.laws.law import LEAST_GROUPS, Jackknifed, Law, pieces_of, shortened, 
 from momus.laws.relabelled import relabel, relabellings_for
 from momus.text.counting import counted
 from momus.text.running import RunningText, group_numbers
-
-if TYPE_CHECKING:
-    from momus.critic import RunningTextCritic
-    from momus.verdicts.settings import Settings
+from momus.verdicts.settings import Settings
 
 FEWEST_DOCUMENTS = 10
 """If both texts have at least this many documents, no document is split between two groups."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from momus.critic import RunningTextCritic, Statistic, StatisticsMixin
+from momus.critic import Critic, RunningTextCritic, Statistic, StatisticsMixin
 from momus.critic.hooks import row_unit
 from momus.critic.powers import has_latents, headline_of
 from momus.critic.scores import AGGREGATED, LATENT_NLL, LATENT_PPL
@@ -21,9 +21,6 @@ from momus.inference import Method, TestResult
 from momus.inference import Rows as TestRows
 from momus.numeric.types import Floats
 from momus.text.counting import counted, documents_of, percentage
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
 
 NLL = Statistic.ratio(
     "latent_nll",

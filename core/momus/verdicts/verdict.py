@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from momus.arguments import arg
+from momus.critic import Critic
 from momus.critic.hooks import row_unit
 from momus.critic.powers import headline_of
 from momus.critic.scores import Scores
@@ -14,9 +15,6 @@ from momus.errors import UsageError
 from momus.evidence import Wording
 from momus.inference import TestResult
 from momus.inference.spread import ratio_interval
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
 
 ALPHA = 0.05
 KEYS = (
