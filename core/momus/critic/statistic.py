@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
 from momus.errors import UsageError
 from momus.evidence import Direction, Format, Wording, either
 from momus.numeric.types import Floats
+from momus.parameters import check_values
 
 
 @dataclass(frozen=True)
@@ -111,15 +112,8 @@ class Note:
 
 
 Function = Callable[..., Floats]
-
-
-CHOICES = {
-    "kind": ("value", "distance"),
-    "scale": ("identity", "log"),
-    "effect": ("hedges_g", "log_ratio", "difference"),
-    "format": get_args(Format),
-    "uneven": ("squares", "itself"),
-}
+CHOICES = ("kind", "scale", "effect", "format", "uneven")
+"""Attributes of a statistic that are one of a few words."""
 
 
 @dataclass(frozen=True)
@@ -251,16 +245,12 @@ class Statistic:
 
     def __post_init__(self) -> None:
         """Check the choices."""
+        place = f"statistic {self.name!r}"
         try:
             Wording(direction=self.direction)
         except UsageError as error:
-            raise UsageError(f"statistic {self.name!r}: {error.message}", hint=error.hint) from None
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise UsageError(
-                    f"statistic {self.name!r}: {name} is {getattr(self, name)!r}",
-                    hint=f"choose one of {', '.join(choices)}",
-                )
+            raise UsageError(f"{place}: {error.message}", hint=error.hint) from None
+        check_values(Statistic, {name: getattr(self, name) for name in CHOICES}, place)
 
 
 def mean(pooled: Floats) -> Floats:

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Literal, TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 
-from momus.errors import UsageError
 from momus.evidence import Direction, Wording
 from momus.numeric.types import Floats, Ints
+from momus.parameters import Range, check_values
 from momus.text.counting import counted
 from momus.text.running import RunningText
 
@@ -95,10 +95,10 @@ class Law:
     name: str
     function: Callable[[RunningText], float]
     error: ErrorEstimate = "jackknife"
-    minimum: int = 1
-    groups: int = 20
-    align: int = 1
-    orders: int = 2
+    minimum: Annotated[int, Range(1)] = 1
+    groups: Annotated[int, Range(2)] = 20
+    align: Annotated[int, Range(1)] = 1
+    orders: Annotated[int, Range(2)] = 2
     reordered: Reordered | None = None
     decides: bool = True
     label: str = ""
@@ -112,14 +112,7 @@ class Law:
 
     def __post_init__(self) -> None:
         """Check the options."""
-        if self.error not in get_args(ErrorEstimate):
-            choices = ", ".join(get_args(ErrorEstimate))
-            raise UsageError(f"law {self.name!r}: error is {self.error!r}", hint=f"choose one of {choices}")
-        for option, least in (("minimum", 1), ("groups", 2), ("align", 1), ("orders", 2)):
-            if getattr(self, option) < least:
-                raise UsageError(
-                    f"law {self.name!r}: {option} is {getattr(self, option)}", hint=f"give at least {least}"
-                )
+        check_values(Law, vars(self), f"law {self.name!r}")
 
 
 ORDERS = 40
