@@ -114,10 +114,9 @@ def critic_view(name: str) -> RenderableType:
 
 def _large_text(cls: type[Critic[Any]]) -> str:
     """How the critic is fitted on more text than fits in memory."""
-    from momus.critic import RunningTextCritic
-    from momus.critic.portions import is_mergeable
+    from momus.critic import MergeableMixin, RunningTextCritic
 
-    if is_mergeable(cls):
+    if issubclass(cls, MergeableMixin):
         return "Large text: counted in parts, with `momus fit --jobs N`; the fit is that on the whole text."
     if issubclass(cls, RunningTextCritic):
         return "Large text: read as a whole, since it reads what documents follow each other."

@@ -13,8 +13,8 @@ from momus.conformance import corpora
 from momus.conformance.subject import Skip, Subject, assert_same, default_corpus, same_values
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import row_unit, tokenizer_of
-from momus.critic.portions import fit_portions, is_mergeable, read_portion
-from momus.critic.powers import has_latents
+from momus.critic.portions import fit_portions, read_portion
+from momus.critic.powers import MergeableMixin, has_latents
 from momus.errors import CriticError, MomusError
 from momus.estimator import Estimator, clone, construct, fitted_state, parameter_names
 from momus.text.corpus import Corpus
@@ -116,7 +116,7 @@ def same_seed_same_fit(s: Subject) -> None:
 
 def merging(s: Subject) -> None:
     """A critic that is fitted in parts learns exactly what it learns from the whole text, however it is cut."""
-    if not is_mergeable(s.critic):
+    if not isinstance(s.critic, MergeableMixin):
         raise Skip("the critic cannot be fitted in parts")
     n = len(s.fit_text)
     order = np.random.default_rng(0).permutation(n)

@@ -147,20 +147,17 @@ class Fitted:
         self.require(bool(np.all(value >= low) and np.all(value <= high)), name, "values within their range")
         return value
 
-    def ascending(self, name: str, length: Size = None, kind: str = "f", *, strict: bool = True) -> NDArray[Any]:
-        """A vector in ascending order; ``strict``: without equal values."""
-        value = self.array(name, (length,), kind)
-        following, previous = value[1:], value[:-1]  # compared, not subtracted: differences of unsigned numbers wrap
-        ordered = following > previous if strict else following >= previous
-        self.require(bool(ordered.all()), name, "values in ascending order")
+    def ascending(self, name: str, kind: str = "f") -> NDArray[Any]:
+        """A vector in ascending order, without equal values."""
+        value = self.array(name, (None,), kind)
+        # compared, not subtracted: differences of unsigned numbers wrap
+        self.require(bool((value[1:] > value[:-1]).all()), name, "values in ascending order")
         return value
 
-    def probabilities(
-        self, name: str, shape: Sequence[Size], *, logarithms: bool = False, axis: int = -1
-    ) -> NDArray[Any]:
-        """Probabilities, or their logarithms, that sum to 1 along an axis."""
+    def probabilities(self, name: str, shape: Sequence[Size], *, logarithms: bool = False) -> NDArray[Any]:
+        """Probabilities, or their logarithms, that sum to 1 along the last axis."""
         value = self.array(name, shape, low=-math.inf if logarithms else 0.0, high=SUMS_TO_ONE if logarithms else 1.0)
-        total = np.asarray((np.exp(value) if logarithms else value).sum(axis=axis, dtype=np.float64))
+        total = np.asarray((np.exp(value) if logarithms else value).sum(axis=-1, dtype=np.float64))
         # float32 tables add up less exactly, by about a rounding error per summand
         slack = SUMS_TO_ONE if value.dtype == np.float64 else 1e-4
         self.require(bool((np.abs(total - 1) <= slack).all()), name, "probabilities that sum to 1")

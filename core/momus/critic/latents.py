@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +16,6 @@ from numpy.typing import NDArray
 from momus.critic.rows import Counted, Rows
 from momus.numeric.ragged import Ragged, changes, group_sums, offsets_of, ranges_of
 from momus.numeric.types import Ints
-
-
-@runtime_checkable
-class Latents(Protocol):
-    """Anything with one element per document."""
-
-    def __len__(self) -> int: ...
-
-
-Z = TypeVar("Z", bound=Latents)
 
 
 @dataclass(frozen=True)

@@ -169,11 +169,6 @@ class Portion:
         return cls(counts, np.concatenate([np.zeros(0, np.uint64), *hashes]), left_out, lacking, splitting)
 
 
-def is_mergeable(critic: Critic[Any] | type[Critic[Any]]) -> bool:
-    """Whether fits of a critic on parts of a text give the fit on the whole."""
-    return issubclass(critic if isinstance(critic, type) else type(critic), MergeableMixin)
-
-
 def read_portion(critic: Critic[Any], texts: TextSource) -> Portion:
     """Count what a critic needs in a part of the real text; the critic is not changed.
 

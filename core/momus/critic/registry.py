@@ -27,8 +27,8 @@ from momus.estimator import construct
 from momus.foreign import contained
 from momus.plugins import CRITICS, load_plugin, registered
 
-FAMILIES = {"label-": "momus_critics.labels:label_class"}
-"""By the beginning of their names: the function that makes the class of a critic from the rest of its name."""
+FAMILY = "label-"
+"""How the names of critics begin whose classes `momus_critics.labels` makes from the rest of the name."""
 NAME = r"[^\W_][\w.-]*"
 """What the name of a critic is made of."""
 _LOCATED: dict[str, tuple[str, type[Any]]] = {}
@@ -150,21 +150,19 @@ def family_class(name: str) -> type[Any] | None:
     >>> family_class("label-tone").needs, family_class("length")
     (('tone',), None)
     """
-    family = next((begin for begin in FAMILIES if name.startswith(begin)), None)
-    if family is None or registered(CRITICS, name):
+    if not name.startswith(FAMILY) or registered(CRITICS, name):
         return None
-    module, _, function = FAMILIES[family].partition(":")
     try:
-        make = getattr(importlib.import_module(module), function)
+        labels = importlib.import_module("momus_critics.labels")
     except ImportError as error:
         raise PluginError(f"critic {name!r:.60} cannot be made: {error}", hint="install momus-criticism") from error
-    rest = name.removeprefix(family)
+    rest = name.removeprefix(FAMILY)
     if not re.fullmatch(NAME, rest):
         raise UsageError(
             f"{rest!r:.60} names no critic, expected letters, digits, hyphens, underscores and dots",
-            hint=f"give the field another name: {arg('keep', 'tone=PATH')}, and then {family}tone",
+            hint=f"give the field another name: {arg('keep', 'tone=PATH')}, and then {FAMILY}tone",
         )
-    cls: type[Any] = make(rest)
+    cls: type[Any] = labels.label_class(rest)
     copyreg.pickle(cls, _reduced)
     return cls
 

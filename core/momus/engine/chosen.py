@@ -179,7 +179,6 @@ def _given_critics(critics: Sequence[str | Critic[Any]], config: dict[str, dict[
                 f"critic {c.name!r} cannot run without {' and '.join(missing)}",
                 hint=f"add a table [{c.name}] with {missing[0]} = … to {arg('config')}",
             )
-        _check_laws(c)
     return chosen
 
 
@@ -202,12 +201,7 @@ def _registered_critics(config: dict[str, dict[str, Any]]) -> Chosen:
             # no separate warning: critics that nobody configured are told in one line
             chosen.unset[name] = f"no {' and '.join(missing)} in {arg('config')}"
             continue
-        try:
-            _check_laws(critic)
-        except MomusError as error:
-            chosen.warnings.append(left_out_warning({name: error.message}))
-        else:
-            chosen.critics.append(critic)
+        chosen.critics.append(critic)
     return chosen
 
 
@@ -231,15 +225,6 @@ def _would_run(name: str, parameters: Mapping[str, Any]) -> bool:
     except PluginError:  # its module needs the packages itself
         return True
     return all(parameters.get(name) for name in critic.reporting.required)
-
-
-def _check_laws(critic: Any) -> None:
-    """Refuse wrongly declared laws before anything is fitted, and name the critic."""
-    laws = critic.laws if isinstance(critic, RunningTextCritic) else tuple  # tuple() is no laws
-    try:
-        laws()
-    except UsageError as error:
-        raise UsageError(f"critic {critic.name!r}: {error.message}", hint=error.hint) from error
 
 
 def check_asked(settings: Settings, critics: Sequence[Critic[Any]], texts: Texts) -> None:

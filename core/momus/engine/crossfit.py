@@ -271,10 +271,6 @@ def _alike(scores: Scores) -> bool:
     return len(nll) >= FEWEST and _same(nll) and bool(np.ptp(steps) == 0)
 
 
-def _agree(*sides: Scores) -> bool:
-    return _same(np.concatenate([s.nll[s.scored] for s in sides]))
-
-
 def _same(values: Floats) -> bool:
     return bool(np.ptp(values, axis=0).max() <= ROUNDING * np.abs(values).max())  # by column of (n,) or (n, 2)
 

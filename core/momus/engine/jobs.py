@@ -26,8 +26,6 @@ from momus.runs.texts import Texts
 from momus.verdicts.settings import Settings
 from momus.verdicts.table import adjust, floor_warnings, held, selected, skewness_warnings
 
-Failure = MomusError
-"""Why a critic has no outcome; whether that ends the run is for the caller to say."""
 T = TypeVar("T", covariant=True)
 R = TypeVar("R")
 
@@ -40,7 +38,7 @@ class CriticWork(Protocol[T]):
         ...
 
 
-def outcome_of(critic: Critic[Any], work: CriticWork[R], timed: Timed) -> R | Failure:
+def outcome_of(critic: Critic[Any], work: CriticWork[R], timed: Timed) -> R | MomusError:
     """Run one critic.
 
     Raises
@@ -88,7 +86,7 @@ def processes_of(
 
 def outcomes(
     critics: Sequence[Critic[Any]], work: CriticWork[R], timed: Timed, pool: ProcessPoolExecutor | None = None
-) -> Iterator[tuple[Critic[Any], R | Failure]]:
+) -> Iterator[tuple[Critic[Any], R | MomusError]]:
     """Run critics; yield each with its outcome, in the order given.
 
     Parameters
@@ -105,11 +103,11 @@ def outcomes(
                     outcome = outcome_of(critic, work, timed)
                 yield critic, outcome
         return
-    by_number: dict[int, R | Failure] = {}
+    by_number: dict[int, R | MomusError] = {}
     with timed.inner.stage("critics in several processes", len(critics)) as advance:
         # encoders and topic models take longest, so they begin first
         order = sorted(range(len(critics)), key=lambda k: not isinstance(critics[k], DeviceMixin))
-        futures: dict[Future[tuple[R | Failure, dict[str, float]]], int] = {
+        futures: dict[Future[tuple[R | MomusError, dict[str, float]]], int] = {
             pool.submit(_run, critics[k]): k for k in order
         }
         # as they end, for the progress; yielded below in the order given, so that results do not depend on speed

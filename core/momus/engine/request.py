@@ -16,7 +16,7 @@ import numpy as np
 from momus.arguments import arg
 from momus.critic import Critic
 from momus.critic.hooks import with_needs
-from momus.critic.registry import make_critics
+from momus.critic.registry import FAMILY, make_critics
 from momus.critic.rows import Rows
 from momus.engine.chosen import Chosen
 from momus.errors import UsageError
@@ -34,8 +34,6 @@ from momus.verdicts.band import check_register
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.verdict import check_delta
 
-PREFIX = "label-"
-"""How the names of critics of labels begin."""
 Labels = str | os.PathLike[str] | Sequence[str] | Mapping[str, str | os.PathLike[str] | None] | None
 """A file of labels, fields of the records, or files and fields (None) by name; a type may follow a name."""
 
@@ -47,7 +45,7 @@ class Label:
     Attributes
     ----------
     name
-        Of the label; that of its critic begins with `PREFIX`.
+        Of the label; that of its critic begins with `momus.critic.registry.FAMILY`.
     kind
         Type that the user names; empty: as the values tell.
     path
@@ -70,7 +68,7 @@ class Label:
     @property
     def critic(self) -> str:
         """Name of its critic."""
-        return f"{PREFIX}{self.name}"
+        return f"{FAMILY}{self.name}"
 
 
 def labels_of(labels: Labels) -> tuple[Label, ...]:
