@@ -183,7 +183,7 @@ class _Scorer:
     def score(self, part: int) -> Done | MomusError:
         """Score one part."""
         try:
-            done: Done = self.scorer.score(part)
+            done: Done = self.scorer(part)
         except MomusError as error:
             return error
         return done

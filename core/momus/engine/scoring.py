@@ -1,16 +1,15 @@
 """`score_parts`: a large text scored part by part, by several critics at once, and resumed after any interruption.
 
 An engine is registered under ``momus.adapters`` as ``engine.NAME``: a callable that takes a `Job`, a number of workers
-and an address, and returns an `Engine`. The one of this machine is `momus.engine.worker.LocalEngine`.
+and an address, and returns an `Engine`. The processes of this machine need none (`momus.engine.worker.score_here`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 from momus.arguments import arg
@@ -19,7 +18,7 @@ from momus.critic.hooks import DeviceMixin, with_needs
 from momus.critic.registry import critic_class, load_critic, located
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME, read_critic_json
 from momus.critic.splitting import other_splitting
-from momus.engine.worker import CriticFolders, Done, Engine, Job, LocalEngine, done_of
+from momus.engine.worker import CriticFolders, Done, Job, done_of, score_here
 from momus.errors import StoreError, UsageError
 from momus.numeric.devices import resolve_device
 from momus.outputs import make_folder, write_bytes, writing
@@ -150,9 +149,7 @@ def score_parts(
     """
     exclude(resume=resume, overwrite=overwrite)
     need("engine", engine != LOCAL, address=address)
-    make_engine: Callable[[Job, int], Engine] = LocalEngine
-    if engine != LOCAL:
-        make_engine = partial(load_plugin(ADAPTERS, f"engine.{engine}"), address=address)
+    elsewhere = None if engine == LOCAL else load_plugin(ADAPTERS, f"engine.{engine}")
     if not 0 <= rank < world:
         raise UsageError(f"rank {rank} of {world}", hint=f"ranks count from 0 to one less than {arg('world')}")
     if workers < 1 or (part_size is not None and part_size < 1):
@@ -182,8 +179,14 @@ def score_parts(
             run.notes += [f"Critic {name!r}: {words}"] if words else []
         waiting = [i for i, record in records.items() if record is None]
         if waiting:
+            job = _job(folder, folders, device, trust)
+            finished: Iterator[Done] = (
+                score_here(job, workers, waiting)
+                if elsewhere is None
+                else elsewhere(job, workers, address=address).run(waiting)
+            )
             with stage("scoring parts", len(mine)) as advance:
-                for done in make_engine(_job(folder, folders, device, trust), workers).run(waiting):
+                for done in finished:
                     run.done.append(done)
                     advance(len(run.done))
         folder.sweep(mine)

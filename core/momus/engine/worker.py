@@ -7,7 +7,7 @@ be killed.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
@@ -130,7 +130,7 @@ class PartScorer:
             for name in self.plan.critics
         ]
 
-    def score(self, number: int) -> Done:
+    def __call__(self, number: int) -> Done:
         """Score one part, and write its rows and then its record.
 
         Raises
@@ -183,20 +183,10 @@ def _odd(corpus: Corpus, rows: Sequence[Ints]) -> list[list[Any]]:
     return [[int(row), asdict(corpus[int(row)])] for row in chosen]
 
 
-class LocalEngine:
-    """Scores parts in ``workers`` processes of this machine; with one worker, in this process."""
-
-    def __init__(self, job: Job, workers: int) -> None:
-        self.job, self.workers = job, workers
-
-    def run(self, parts: Sequence[int]) -> Iterator[Done]:
-        """Yield finished parts; see `Engine`."""
-        hint = f"use fewer processes or {arg('part_size')}; finished parts stay to be resumed"
-        yield from outcomes_of(self.workers, parts, hint, _scoring, self.job)
-
-
-def _scoring(job: Job) -> Callable[[int], Done]:
-    return PartScorer(job).score
+def score_here(job: Job, workers: int, parts: Sequence[int]) -> Iterator[Done]:
+    """Score parts in processes of this machine; with one worker, in this process. Yield each when it is finished."""
+    hint = f"use fewer processes or {arg('part_size')}; finished parts stay to be resumed"
+    return outcomes_of(workers, parts, hint, PartScorer, job)
 
 
 @dataclass
