@@ -7,6 +7,7 @@ import pytest
 
 from momus.critic import Pooled
 from momus.critic.powers import headline_of
+from momus.text.corpus import Corpus
 from momus_critics.chains import posterior as chain
 from momus_critics.chains.base import FOLDS, ChainCritic
 from momus_critics.chains.posterior import UNLIKELY, factorised
@@ -68,7 +69,7 @@ def test_the_constant_is_cross_validated_over_documents(critic):
 
 
 def test_log_prior_counts_the_end_as_a_step(critic):
-    prior = critic.log_prior(critic.project(["a text"] * 7))
+    prior = critic.log_prior(critic.project(Corpus.from_texts(["a text"] * 7)))
     for i, document in enumerate(DOCUMENTS):
         path = [3, *document, 3]
         expected = sum(np.log(critic.transitions_[a, b]) for a, b in pairwise(path))
@@ -79,7 +80,7 @@ def test_log_prior_counts_the_end_as_a_step(critic):
 
 def test_statistics_are_shares_of_transitions(critic):
     p = critic.transitions_
-    rows = critic.sufficient_statistics(critic.project(["a text"] * 7))
+    rows = critic.sufficient_statistics(critic.project(Corpus.from_texts(["a text"] * 7)))
     for i, document in enumerate(DOCUMENTS):
         path = [3, *document, 3]
         steps = list(pairwise(path))
@@ -92,7 +93,7 @@ def test_statistics_are_shares_of_transitions(critic):
 
 
 def test_summaries_are_expected_transition_counts(critic):
-    summary = critic.summarize(critic.project(["a text"] * 7))
+    summary = critic.summarize(critic.project(Corpus.from_texts(["a text"] * 7)))
     assert isinstance(summary, Pooled)
     assert summary.documents == len(DOCUMENTS)
     assert summary.arrays["transitions"] == pytest.approx(critic.counts_)

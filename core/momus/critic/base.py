@@ -80,9 +80,6 @@ class Critic(Estimator, ABC, Generic[Z]):
         cls._made_at = time.time()
         if "fit" in vars(cls) or cls.fit is vars(MergeableMixin)["fit"]:
             cls.fit = _fitting(cls.fit)  # type: ignore[method-assign]
-        for name in TAKES_TEXTS & vars(cls).keys():
-            if name != "explain" or issubclass(cls, EvidenceMixin):  # else a helper
-                setattr(cls, name, _reading(vars(cls)[name]))
         guard_methods(cls)
 
     # The three methods that every critic implements
@@ -91,7 +88,7 @@ class Critic(Estimator, ABC, Generic[Z]):
     def fit(self, real: Corpus) -> Self:
         """Learn P_c on real text; whatever is learned goes into attributes whose names end in ``_``.
 
-        Callers may give a path or texts in memory: a method of a critic gets a corpus. Documents that are blank or
+        Callers may give a path or texts in memory; this method gets a corpus. Documents that are blank or
         could not be read are dropped before this is called, and the results of an earlier fit are reset.
         """
 
@@ -182,19 +179,7 @@ def notes_of(critic: Critic[Any]) -> list[Note]:
     ]
 
 
-TAKES_TEXTS = {"project", "unscored", "explain"}
-"""Methods of critics, beside `fit`, whose first argument is a corpus."""
 _Fit = TypeVar("_Fit", bound=Callable[..., Any])
-
-
-def _reading(method: _Fit) -> _Fit:
-    """Wrap a method that takes a corpus, so that it takes a path or texts in memory too."""
-
-    @functools.wraps(method)
-    def wrapped(self: Critic[Any], texts: Any, *others: Any) -> Any:
-        return method(self, corpus_for(self, texts), *others)
-
-    return wrapped  # type: ignore[return-value]
 
 
 def _fitting(fit: _Fit) -> _Fit:

@@ -65,8 +65,8 @@ def test_texts_are_taken_wherever_a_corpus_is(kind, tmp_path):
     critic, expected = Length().fit(texts), Length().fit(corpus)
     assert critic.fitted_hashes_.tolist() == expected.fitted_hashes_.tolist()
     assert critic.score(texts).nll.tolist() == expected.score(corpus).nll.tolist()
-    assert critic.project(texts).values.tolist() == [2, 4]
-    assert critic.unscored(texts) == [None, None]
+    assert critic.project(corpus).values.tolist() == [2, 4]
+    assert critic.unscored(corpus) == [None, None]
     assert overlap(critic, texts) == 2
 
 
