@@ -310,10 +310,7 @@ class Wording:
     def __post_init__(self) -> None:
         """Check the direction."""
         if len(self.direction) not in (0, 2) or isinstance(self.direction, str):
-            raise UsageError(
-                f"direction is {self.direction!r}",
-                hint=PAIR,
-            )
+            raise UsageError(f"direction is {self.direction!r}", hint=PAIR)
         if self.clause and self.clause.count("{}") != 1:
             raise UsageError(f"clause is {self.clause!r}", hint="give one {} for the value")
         if self.format not in get_args(Format):

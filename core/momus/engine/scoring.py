@@ -179,7 +179,10 @@ def score_parts(
             run.notes += [f"Critic {name!r}: {words}"] if words else []
         waiting = [i for i, record in records.items() if record is None]
         if waiting:
-            job = _job(folder, folders, device, trust)
+            computing = any(issubclass(critic_class(name), DeviceMixin) for name in folders.paths)
+            trusted = tuple(name for name, path in folders.paths.items() if is_trusted(path, trust))
+            where = resolve_device(device) if computing else "cpu"
+            job = Job(folder.path.absolute(), where, trusted, tuple(located().values()))
             finished: Iterator[Done] = (
                 score_here(job, workers, waiting)
                 if elsewhere is None
@@ -198,14 +201,6 @@ def score_parts(
             with folders.leaving_out() if world == 1 else nullcontext():
                 return attempt(overwrite)
             overwrite = True  # the other critics score the text from the start
-
-
-def _job(folder: RowFolder, critics: CriticFolders, device: str, trust: Sequence[Path]) -> Job:
-    """What processes need to know to score parts of a folder."""
-    uses_device = any(issubclass(critic_class(name), DeviceMixin) for name in critics.paths)
-    trusted = tuple(name for name, path in critics.paths.items() if is_trusted(path, trust))
-    where = resolve_device(device) if uses_device else "cpu"
-    return Job(folder.path.absolute(), where, trusted, tuple(located().values()))
 
 
 def _settled(

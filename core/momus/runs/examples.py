@@ -14,9 +14,9 @@ from momus.critic.hooks import row_unit, scored_units
 from momus.critic.powers import has_latents
 from momus.critic.scores import extreme_rows
 from momus.evidence import MarkedDocument, Step
-from momus.inference.matching import design_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
+from momus.verdicts.judge import design_of_scores
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -48,13 +48,7 @@ class Example:
 
 def compared_rows(real: Scores, generated: Scores, paired: bool | None) -> tuple[Ints, Ints]:
     """Row numbers of the documents that take part in the test, by side; the others have no score or no partner."""
-    design = design_of(
-        real.scored_prompts,
-        generated.scored_prompts,
-        paired,
-        (real.corpus, generated.corpus),
-        groups=(real.scored_groups, generated.scored_groups),
-    )
+    design = design_of_scores(real, generated, paired)
     scored = np.flatnonzero(real.scored), np.flatnonzero(generated.scored)
     return scored if design.rows is None else (scored[0][np.sort(design.rows[0])], scored[1][np.sort(design.rows[1])])
 

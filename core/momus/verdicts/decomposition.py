@@ -14,11 +14,12 @@ from momus.critic import Critic, Statistic
 from momus.critic.powers import PARTS, DecompositionMixin, Kind
 from momus.critic.scores import Scores
 from momus.critic.statistic import mean
-from momus.inference import Design, design_of
+from momus.inference import Design
 from momus.inference.influence import jackknife, standard_error
 from momus.inference.intervals import symmetric, t_quantile
 from momus.inference.samples import Samples, Tables
 from momus.numeric.types import Floats
+from momus.verdicts.judge import design_of_scores
 from momus.verdicts.settings import Settings
 
 GAP = "gap"
@@ -108,8 +109,7 @@ def parts_of(critic: Critic[Any], real: Scores, others: list[Scores], settings: 
 
 
 def _rows(real: Scores, generated: Scores, settings: Settings, per_step: bool) -> list[PartRow]:
-    names, groups = (real.corpus, generated.corpus), (real.scored_groups, generated.scored_groups)
-    design = design_of(real.scored_prompts, generated.scored_prompts, settings.paired, names, groups=groups)
+    design = design_of_scores(real, generated, settings.paired)
     sides = []
     for i, scores in enumerate((real, generated)):
         assert scores.parts is not None

@@ -148,7 +148,7 @@ def _judge_documents(
                 "sufficient_statistics() does not return",
                 hint=f"it returns {', '.join(real.rows) or 'nothing'}",
             )
-    design = design_of_scores(real, generated, settings)
+    design = design_of_scores(real, generated, settings.paired)
     names = real.corpus, generated.corpus
     few = {s.name: result for s in statistics if (result := scarce(s, rows, names)) is not None}
     kept = [s for s in statistics if s.name not in few]
@@ -157,11 +157,11 @@ def _judge_documents(
     return [(few | tested)[s.name] for s in statistics]
 
 
-def design_of_scores(real: Scores, generated: Scores, settings: Settings) -> Design:
+def design_of_scores(real: Scores, generated: Scores, paired: bool | None) -> Design:
     """The design of a test of all documents that both texts have scores of."""
     names = real.corpus, generated.corpus
     groups = real.scored_groups, generated.scored_groups
-    return design_of(real.scored_prompts, generated.scored_prompts, settings.paired, names, groups=groups)
+    return design_of(real.scored_prompts, generated.scored_prompts, paired, names, groups=groups)
 
 
 def _tested(
