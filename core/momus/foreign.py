@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Collection
-from functools import cache
+from collections.abc import Collection
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
@@ -20,20 +18,17 @@ end_now = os._exit
 class _Contained:
     """A context for foreign code: what it prints goes to standard error, and `os._exit` raises `SystemExit`.
 
-    So does what native code and other programs write to descriptor 1. Contexts of several threads may overlap: the
-    first one to begin sets all, and the last one to end restores it. What ends a process from outside Python (a signal,
-    ``exec``, native code) is not held back.
+    Contexts of several threads may overlap: the first one to begin sets all, and the last one to end restores it. What
+    comes from outside Python (native code, other programs, a signal) is not held back.
     """
 
     def __init__(self) -> None:
         self._lock, self._depth, self._process = threading.Lock(), 0, 0
         self._output: Any = None
-        self._descriptor = -1
 
     def __enter__(self) -> None:
         with self._lock:
             if not self._depth:
-                self._descriptor = _redirected()
                 self._output, sys.stdout = sys.stdout, sys.stderr
                 os._exit, self._process = self._refuse, os.getpid()
             self._depth += 1
@@ -43,45 +38,11 @@ class _Contained:
             self._depth -= 1
             if not self._depth:
                 sys.stdout, os._exit = self._output, end_now
-                _restore(self._descriptor)
 
     def _refuse(self, status: int) -> NoReturn:
         if os.getpid() != self._process:  # a process that was forked from this one ends as it must
             end_now(status)
         raise SystemExit(status)
-
-
-def _redirected() -> int:
-    """Let descriptor 1 be standard error; return a copy of what it was, or −1 if one of the two is closed."""
-    try:
-        before = os.dup(1)
-    except OSError:
-        return -1
-    try:
-        os.dup2(2, 1)
-    except OSError:
-        os.close(before)
-        return -1
-    return before
-
-
-def _restore(before: int) -> None:
-    """Let descriptor 1 be what it was, after libraries of C have written what they held back."""
-    if before < 0:
-        return
-    if (flush := _flush_of_c()) is not None:
-        flush(None)
-    os.dup2(before, 1)
-    os.close(before)
-
-
-@cache
-def _flush_of_c() -> Callable[[None], object] | None:
-    """The function of C that writes what its streams hold back; None where it is not to be had."""
-    try:
-        return ctypes.CDLL(None).fflush
-    except (OSError, TypeError, AttributeError):  # Windows has no such library of the program itself
-        return None
 
 
 contained = _Contained()

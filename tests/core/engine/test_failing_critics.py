@@ -1,6 +1,5 @@
 """A critic that fails: an error with its line where it was asked for, left out with a reason where it was not."""
 
-import ctypes
 import errno
 import io
 import json
@@ -20,7 +19,6 @@ from momus.critic import registry
 from momus.critic.registry import make_critics
 from momus.engine.scoring import score_parts
 from momus.errors import CriticError, FittingError, PluginError, StoreError, UsageError
-from momus.foreign import contained
 from momus.outliers.filtering import filter_text
 from momus.progress import Silent
 
@@ -276,26 +274,6 @@ def test_what_a_critic_prints_goes_to_standard_error(mine, written, capsys):
     with redirect_stdout(outer):
         print("after")
     assert outer.getvalue() == "after\n", "output is as before, also after an error"
-
-
-def test_what_native_code_and_programs_write_goes_to_standard_error(capfd):
-    libc = ctypes.CDLL(None) if os.name == "posix" else None
-    print("before", flush=True)
-    with contained, contained:  # of a critic that calls another
-        os.write(1, b"descriptor\n")
-        subprocess.run(["echo", "program"], check=True)
-        if libc is not None:
-            libc.puts(b"library")  # kept back by C until its buffer is full or flushed
-    print("after", flush=True)
-    captured = capfd.readouterr()
-    assert captured.out == "before\nafter\n"
-    assert set(captured.err.split()) == {"descriptor", "program", *(["library"] if libc is not None else [])}
-
-
-def test_foreign_code_runs_where_standard_output_is_closed():
-    code = "import os\nos.close(1)\nfrom momus.foreign import contained\nwith contained: os.write(2, b'ran')\n"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True)
-    assert done.stderr == b"ran"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
