@@ -43,37 +43,14 @@ class RowsFile(TypedDict):
     sha256: str
 
 
-class CountsRecord(TypedDict, total=False):
-    """Counts of labelled items: the key of the rows that they are sums of, or the items and their numbers."""
-
-    rows: str
-    labels: list[str | int | float | bool]
-    values: list[float]
-
-
-class ArrayRecord(TypedDict):
-    """An array: its shape, and its values row by row."""
-
-    shape: list[Count]
-    values: list[float]
-
-
-class SummaryRecord(TypedDict):
-    """A summary of documents, see `momus.runs.summaries`."""
-
-    documents: Count
-    arrays: dict[str, ArrayRecord]
-    counts: dict[str, CountsRecord]
-
-
 class CriticRecord(TypedDict):
-    """What a record says of one critic."""
+    """What a record says of one critic; its summary is read by `momus.rows.packing.summary_from_json`."""
 
     unscored: dict[str, Count]
     fitted_on: Count
     nats: float
     steps: Count
-    summary: SummaryRecord | None
+    summary: dict[str, Any] | None
 
 
 class Record(TypedDict):

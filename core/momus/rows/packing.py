@@ -276,7 +276,9 @@ def summary_from_json(content: Mapping[str, Any]) -> tuple[Pooled, dict[str, str
     """Read a summary, and the keys of the rows that counts by these names are sums of."""
     arrays = {n: np.array(a["values"], dtype=float).reshape(a["shape"]) for n, a in content["arrays"].items()}
     counts = {
-        name: dict(zip(c["labels"], c["values"], strict=True)) for name, c in content["counts"].items() if "labels" in c
+        name: dict(zip(c["labels"], map(float, c["values"]), strict=True))
+        for name, c in content["counts"].items()
+        if "labels" in c
     }
     from_rows = {name: str(c["rows"]) for name, c in content["counts"].items() if "rows" in c}
     return Pooled(int(content["documents"]), arrays, counts), from_rows

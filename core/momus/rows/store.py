@@ -40,6 +40,8 @@ from momus.text.digests import canonical_order
 from momus.text.documents import Document
 from momus.text.sketches import TextSketch
 
+FAULTS = (KeyError, ValueError, TypeError, AttributeError)
+"""What a damaged record may raise when it is read."""
 FEW = 4
 """Counts are read into memory if documents have at most so many entries each."""
 
@@ -66,13 +68,7 @@ class OfCritic:
     from_rows: dict[str, str] = field(default_factory=dict)
 
     def add(self, record: CriticRecord) -> None:
-        """Add what the record of a part says.
-
-        Raises
-        ------
-        ValueError
-            Shapes differ from those of other parts.
-        """
+        """Add what the record of a part says; one of `FAULTS` is raised where it is damaged, or other parts differ."""
         self.unscored.update(record["unscored"])
         self.fitted_on += record["fitted_on"]
         if record["summary"] is not None:
@@ -137,10 +133,9 @@ class StoredText:
             for critic, total in self.critics.items():
                 try:
                     total.add(record["critics"][critic])
-                except KeyError:
-                    raise StoreError(f"{self.folder.record(part)}: critics.{critic} is missing", hint=AGAIN) from None
-                except ValueError as error:  # shapes that differ
-                    raise StoreError(f"{self.folder.record(part)}: critics.{critic}: {error}", hint=AGAIN) from error
+                except FAULTS as error:
+                    words = f"critics.{critic} is missing or damaged ({type(error).__name__}: {error})"
+                    raise StoreError(f"{self.folder.record(part)}: {words}", hint=AGAIN) from error
             before += record["documents"]
         if missing:
             raise StoreError(

@@ -26,7 +26,6 @@ from momus.errors import StoreError
 from momus.inference.samples import Rows
 from momus.joint.axes import AxisRows
 from momus.outputs import delete, make_folder, replacing
-from momus.rows.folder import SummaryRecord
 from momus.rows.packing import keys_of, scored_columns, scores_of, summary_from_json, summary_to_json, unpack
 from momus.runs.manifest import AGAIN
 from momus.runs.texts import Texts
@@ -140,7 +139,7 @@ def _by_corpus(table: pa.Table) -> dict[str, pa.Table]:
 class _Kept(TypedDict):
     critic: str
     identity: str
-    summary: SummaryRecord | None
+    summary: dict[str, Any] | None
 
 
 def write_scores(scores: Scores, corpus: Corpus, folder: Path) -> bool:
