@@ -34,28 +34,17 @@ if TYPE_CHECKING:
     from momus.text.corpus import Corpus, Document, Section
     from momus.verdicts.settings import Settings
 
-_HOMES = {
-    "momus.comparison": ("Comparison", "compare", "read_comparison"),
-    "momus.verdicts.settings": ("Settings",),
-    "momus.critic": (
-        "Critic",
-        "Draws",
-        "Gaussians",
-        "LogPrior",
-        "SimplexDraws",
-        "StateSequences",
-        "Statistic",
-        "TokenCritic",
-        "Values",
-    ),
-    "momus.critic.registry": ("load_critic",),
-    "momus.critic.scores": ("Scores",),
-    "momus.errors": ("MomusError",),
-    "momus.reading": ("ReadingOptions", "read_corpus"),
-    "momus.text.corpus": ("Corpus", "Document", "Section"),
-}
-"""Modules and the public names that they hold; imported on first use, which keeps ``import momus`` light."""
-_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
+_HOMES = (
+    "errors",
+    "text.corpus",
+    "reading",
+    "critic",
+    "critic.scores",
+    "critic.registry",
+    "verdicts.settings",
+    "comparison",
+)
+"""Where the public names are, the lightest modules first; imported on first use, which keeps ``import momus`` light."""
 
 __all__ = [
     "Comparison",
@@ -84,8 +73,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULE_OF:
-        return getattr(import_module(_MODULE_OF[name]), name)
+    for home in _HOMES if name in __all__ else ():
+        module = import_module(f"momus.{home}")
+        if hasattr(module, name):
+            return getattr(module, name)
     raise AttributeError(f"module 'momus' has no attribute {name!r}")
 
 
