@@ -52,7 +52,8 @@ class Stream:
         rng = np.random.default_rng([self.seed, number])
         drawn = self._draw(size, rng)
         while len(drawn) < size:
-            drawn = drawn.joined(self._draw(size - len(drawn), rng))
+            more = self._draw(size - len(drawn), rng)
+            drawn = Sequences.of(s[i] for s in (drawn, more) for i in range(len(s)))
         return drawn
 
     def seeded(self, seed: int) -> Self:

@@ -232,10 +232,7 @@ def draw_language(language: StepModel, n: int, seed: int, temperature: float = 1
             batches.append(samples.sequences.take(np.flatnonzero(samples.finished)))
             finished += len(batches[-1])
             advance(finished)
-    sequences = batches[0]
-    for batch in batches[1:]:
-        sequences = sequences.joined(batch)
-    return sequences
+    return Sequences.of(batch[i] for batch in batches for i in range(len(batch)))
 
 
 def study(

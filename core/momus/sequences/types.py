@@ -65,13 +65,6 @@ class Sequences(Ragged):
         out[self.documents, places_of(self.offsets) + np.repeat(shift, self.lengths)] = self.ids
         return out
 
-    def joined(self, other: Sequences) -> Sequences:
-        """Concatenate these sequences and others."""
-        # slices of sequences have offsets that do not begin at 0
-        offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:] - other.offsets[0]])
-        mine = self.ids[self.offsets[0] : self.offsets[-1]]
-        return Sequences(np.concatenate([mine, other.ids]), offsets - self.offsets[0])
-
 
 @dataclass(frozen=True)
 class SequenceScores(Ragged):

@@ -15,7 +15,7 @@ def test_sequences_are_ragged_lists():
     assert some.documents.tolist() == [0, 0, 2, 3, 3, 3]
     assert some.take(np.array([3, 1, 0])).padded(-1).tolist() == [[5, 5, 5], [-1] * 3, [3, 1, -1]]
     assert some.padded(0, left=True).tolist() == [[0, 3, 1], [0, 0, 0], [0, 0, 2], [5, 5, 5]]
-    both = some.joined(some.take(np.array([2])))
+    both = Sequences.of([*ROWS, some[2]])
     assert [both[i].tolist() for i in range(5)] == [*ROWS, [2]]
     assert Sequences.of([]).padded(0).shape == (0, 0)
 
