@@ -110,7 +110,7 @@ def compare(request: Request, page: Page | None = None) -> Results:
     labels = [labelling(e.name, e.path, kind=e.kind, gold=e.gold, second=e.second) for e in files]
     with run.open:
         texts = read(run) if run.large is None else scored_in_parts(run, run.large)
-        run.plain = None if run.large is None else read_plain(run, texts, run.large)
+        run.plain = read_plain(run, texts)
         judged(run, texts)
         # after the verdicts, whose reference it leaves as it is
         if request.real is not None:
@@ -140,7 +140,7 @@ def planned(request: Request) -> Run:
     if large is not None and large.rows:
         if request.labels:
             raise UsageError("rows that were scored before have no labels", hint="give texts with their labels")
-        selection = critics_of_rows(large, request.critics, request.fit, request.config, request.trust)
+        selection = critics_of_rows(request, large)
     else:
         config = dict(request.config or {})
         selection = with_labels(chosen_critics(request.critics, config), request.labels, config)
@@ -153,7 +153,6 @@ def planned(request: Request) -> Run:
     # looking for a device imports torch, which takes seconds
     computing = any(isinstance(c, DeviceMixin) for c in selection.critics)
     request = replace(request, reading=with_needs(request.reading, selection.critics))
-    large = None if large is None else replace(large, reading=request.reading)
     settings = replace(settings, device=resolve_device(settings.device) if computing else "cpu")
     folder = None if request.out is None else RunFolder(request.out)
     results = Results(folder=None if folder is None else folder.path)
@@ -190,13 +189,13 @@ def _read(request: Request, settings: Settings, timed: Timed) -> Texts:
     return replace(texts, warnings=[*notes, *texts.warnings])
 
 
-def read_plain(run: Run, texts: Texts, large: LargeTexts) -> Texts | None:
+def read_plain(run: Run, texts: Texts) -> Texts | None:
     """Texts that are scored in parts, read whole for critics that read across documents; None without any."""
-    if all(map(scored_by_parts, run.selection.critics)):
+    if run.large is None or all(map(scored_by_parts, run.selection.critics)):
         return None
     with run.timed.stage("reading", "whole texts"):
         sources, seed = (run.request.reference, run.request.generated, run.request.fit), run.settings.seed
-        plain = read_texts(*sources, seed, large.reading, run.timed.inner, check=False)
+        plain = read_texts(*sources, seed, run.request.reading, run.timed.inner, check=False)
     return replace(plain, checks=texts.checks, languages=texts.languages, scripts=texts.scripts)
 
 

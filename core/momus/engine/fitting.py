@@ -6,9 +6,9 @@ The text to fit on is given, or half of the real text.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -23,13 +23,16 @@ from momus.numeric.draws import hashed
 from momus.numeric.types import Bools
 from momus.processes import outcomes_of
 from momus.progress import Timed, stage
-from momus.reading import ReadingOptions, TextSource, as_corpus
-from momus.reading.parts import list_inputs
+from momus.reading import ReadingOptions, as_corpus
+from momus.reading.parts import InputFile, list_inputs
 from momus.rows.plan import PART_DOCUMENTS, Piece, pieces_of
 from momus.runs.text_checks import FIT_SHARE, check_splittable, split_warning
 from momus.text.corpus import Corpus
 from momus.text.documents import LeftOut
 from momus.text.splitting import split_rows, units_of
+
+if TYPE_CHECKING:
+    from momus.engine.compare import Run
 
 T = TypeVar("T")
 FIT_DOCUMENTS = 50_000
@@ -146,7 +149,7 @@ class FitText:
     warning: str = ""
 
 
-def text_to_fit(fit: TextSource | None, texts: LargeTexts, seed: int, timed: Timed) -> FitText:
+def text_to_fit(run: Run, texts: LargeTexts) -> FitText:
     """Read the text to fit on, or set half of the real text apart.
 
     Raises
@@ -154,9 +157,10 @@ def text_to_fit(fit: TextSource | None, texts: LargeTexts, seed: int, timed: Tim
     MomusError
         It cannot be read, is empty, or cannot be split.
     """
-    reading = texts.reading.named("fit")
+    fit, timed, seed = run.request.fit, run.timed, run.settings.seed
     if fit is None:
-        return _split(texts, seed, timed)
+        return _split(texts.files["real"], run.request.reading.named("real"), seed, timed)
+    reading = run.request.reading.named("fit")
     if isinstance(fit, str | os.PathLike):
         try:
             size = sum(map(size_of, list_inputs([os.fspath(fit)], reading)[0]))
@@ -177,10 +181,9 @@ def text_to_fit(fit: TextSource | None, texts: LargeTexts, seed: int, timed: Tim
     return FitText(corpus.sorted())
 
 
-def _split(texts: LargeTexts, seed: int, timed: Timed) -> FitText:
+def _split(files: Sequence[InputFile], reading: ReadingOptions, seed: int, timed: Timed) -> FitText:
     """Set half of the real text apart, as `Corpus.split` does."""
-    reading = texts.reading.named("real")
-    pieces = pieces_of(texts.files["real"], reading)
+    pieces = pieces_of(files, reading)
     labels, filled = [], 0
     # first pass: names alone decide the split, and they fit into memory where texts do not
     with timed.stage("reading", "ids of real", len(pieces)) as advance:

@@ -57,17 +57,17 @@ def scored_in_parts(run: Run, large: LargeTexts) -> Texts:
     if settings.without:
         raise UsageError(f"{arg('without')} needs texts that are read whole", hint="give smaller texts, or filter them")
     # on a preview: a wrong option must not come to light after hours of scoring
-    check_asked(settings, run.selection.critics, preview(large))
+    check_asked(settings, run.selection.critics, preview(request, large))
     folder = run.work_folder() / ROWS
     if request.unnamed:
         run.selection = without_costly(run.selection, large)
     text, again = FitText(Corpus.from_texts([], name="fit")), dict[str, Again]()
     if not large.rows:
-        text = text_to_fit(request.fit, large, settings.seed, run.timed)
-        again = _fitted(run, large, text)
+        text = text_to_fit(run, large)
+        again = _fitted(run, text)
         return_memory()
         # after all fits: a critic that failed settles nothing
-        _settle(run, large)
+        _settle(run)
     stored, warnings = _stored(run, large, text, folder)
     real, *generated = (of_text.corpus for of_text in stored)
     warnings += [text.warning] if text.warning else []
@@ -90,7 +90,7 @@ def _by_parts(run: Run) -> list[Critic[Any]]:
     return [c for c in run.selection.critics if scored_by_parts(c)]
 
 
-def _fitted(run: Run, large: LargeTexts, text: FitText) -> dict[str, Again]:
+def _fitted(run: Run, text: FitText) -> dict[str, Again]:
     """Fit the critics; by name, why an earlier run did not serve."""
     texts = Texts(text.corpus, text.corpus, [], False, [])
     done_again = {}
@@ -98,7 +98,7 @@ def _fitted(run: Run, large: LargeTexts, text: FitText) -> dict[str, Again]:
         fit: Callable[[], object] = partial(critic.fit, text.corpus)
         # counts add up over parts of the whole text; others get the sample in `text.corpus`
         if text.path is not None and isinstance(critic, MergeableMixin):
-            fit = partial(fit_in_parts, critic, text.path, large.reading.named("fit"), _workers(run))
+            fit = partial(fit_in_parts, critic, text.path, run.request.reading.named("fit"), _workers(run))
         with run.selection.attempt(critic, named=not run.request.unnamed):
             moved(critic, run.settings.device)
             for again in fitted(critic, texts, run.earlier, run.timed, fit, critic.name):
@@ -111,13 +111,13 @@ def _workers(run: Run) -> int:
     return usable_cores() if run.request.jobs is None else run.request.jobs
 
 
-def _settle(run: Run, large: LargeTexts) -> None:
+def _settle(run: Run) -> None:
     """Settle what critics read of all texts, from a sample of each; see `AdvancedMixin`."""
     settling = [c for c in _by_parts(run) if isinstance(c, AdvancedMixin)]
     samples = []
-    for name, source in large.sources.items() if settling else ():
+    for name, source in run.request.sources.items() if settling else ():
         with run.timed.stage("reading", f"a sample of {name}"):
-            sample, _, _ = read_sample(str(source), ANALYSED, large.reading.named(name), run.settings.seed)
+            sample, _, _ = read_sample(str(source), ANALYSED, run.request.reading.named(name), run.settings.seed)
         sample.name = name
         samples.append(sample)
     for critic in settling:
@@ -130,7 +130,7 @@ def _stored(run: Run, large: LargeTexts, text: FitText, folder: Path) -> tuple[l
     # saved, since other processes load them, and rows name them by the digest of their files
     critics = _saved(run, large, folder)
     stored, warnings = [], []
-    for name in large.sources:
+    for name in run.request.sources:
         if name in large.rows:
             stored.append(StoredText(large.rows[name], name))
             continue
@@ -141,11 +141,11 @@ def _stored(run: Run, large: LargeTexts, text: FitText, folder: Path) -> tuple[l
             run.earlier.lend_parts(out)
         try:
             # first as if nothing had changed: what is the same is decided by the plan, not here
-            _score(run, large, name, critics, out, resume=True)
+            _score(run, name, critics, out, resume=True)
         except OtherPlanError as error:
             if not (lent or critics.failed or run.selection.failed):  # else the critics say what differs
                 warnings.append(f"{name!r} was scored again: {error.changed}.")
-            _score(run, large, name, critics, out, resume=False)
+            _score(run, name, critics, out, resume=False)
         stored.append(StoredText(out, name, text.keep if name == "real" else None))
     for critic, reason in critics.failed.items():
         run.selection.leave_out(critic, CriticError(reason, critic=critic), named=False)
@@ -167,17 +167,17 @@ def _saved(run: Run, large: LargeTexts, folder: Path) -> CriticFolders:
     return CriticFolders(paths, set() if run.request.unnamed else {*paths})
 
 
-def _score(run: Run, large: LargeTexts, name: str, critics: CriticFolders, out: Path, *, resume: bool) -> None:
+def _score(run: Run, name: str, critics: CriticFolders, out: Path, *, resume: bool) -> None:
     """Score a text; with ``resume``, parts that are finished are kept, unless critics or texts have changed."""
     with reporting(run.timed.inner), run.timed.stage("scoring", name):
         score_parts(
             critics,
-            [str(large.sources[name])],
+            [str(run.request.sources[name])],
             out,
             workers=_workers(run),
             resume=resume,
             overwrite=not resume,
-            reading=large.reading.named(name),
+            reading=run.request.reading.named(name),
             device=run.settings.device,
             trust=[*run.request.trust, *critics.paths.values()],
         )

@@ -18,6 +18,7 @@ from momus.critic.hooks import row_unit
 from momus.critic.registry import load_critic
 from momus.critic.source import source_change, source_digest
 from momus.engine.chosen import Chosen
+from momus.engine.request import Request
 from momus.engine.reuse import names_of
 from momus.errors import MomusError, StoreError, UsageError
 from momus.limits import size_text
@@ -75,18 +76,12 @@ class LargeTexts:
 
     Attributes
     ----------
-    sources
-        By name, all texts as they were given, the real one first.
-    reading
-        How files are read.
     files
         By name, the files of each text that is to be scored.
     rows
         By name, the folder of rows of each text that was scored before.
     """
 
-    sources: Mapping[str, TextSource]
-    reading: ReadingOptions
     files: Mapping[str, Sequence[InputFile]]
     rows: Mapping[str, Path]
 
@@ -121,7 +116,7 @@ def large_texts(real: TextSource, generated: Mapping[str, TextSource], reading: 
         if rows:
             raise
         return None  # a stream, an address, a log: read whole; what is wrong with it is said there
-    texts = LargeTexts(sources, reading, files, rows)
+    texts = LargeTexts(files, rows)
     # rows are read in parts however small they are
     return texts if rows or texts.size > LARGE else None
 
@@ -170,16 +165,16 @@ def whole_note(large: LargeTexts) -> str:
     )
 
 
-def preview(texts: LargeTexts) -> Texts:
+def preview(request: Request, texts: LargeTexts) -> Texts:
     """The first documents of each text, which options are checked on."""
     corpora: list[Corpus] = []
-    for name in texts.sources:
+    for name in request.sources:
         # ids and fields are in the rows; the texts' files may be gone
         if name in texts.rows:
             few = StoredText(texts.rows[name], name).corpus
             corpora.append(few.subset(np.arange(min(PREVIEW, len(few)))))
         else:
-            corpora.append(read_first(texts.files[name][0], PREVIEW, PART_BYTES, texts.reading.named(name)))
+            corpora.append(read_first(texts.files[name][0], PREVIEW, PART_BYTES, request.reading.named(name)))
         corpora[-1].name = name
     real, *generated = corpora
     return Texts(real, real, generated, False, [])
@@ -198,13 +193,7 @@ def without_costly(selection: Chosen, texts: LargeTexts) -> Chosen:
     return replace(selection, critics=critics, warnings=[*selection.warnings, warning])
 
 
-def critics_of_rows(
-    texts: LargeTexts,
-    critics: Sequence[str | Critic[Any]] | None,
-    fit: TextSource | None,
-    config: Mapping[str, dict[str, Any]] | None,
-    trust: Sequence[Path],
-) -> Chosen:
+def critics_of_rows(request: Request, texts: LargeTexts) -> Chosen:
     """The fitted critics that scored the texts before.
 
     Raises
@@ -214,17 +203,17 @@ def critics_of_rows(
     StoreError
         Texts were scored by different critics or versions.
     """
-    if fit is not None or config:
+    if request.fit is not None or request.config:
         raise UsageError(
-            f"{arg('fit' if fit is not None else 'config')} is for critics that are fitted now, and rows were scored "
-            "by critics that were fitted before",
+            f"{arg('config' if request.fit is None else 'fit')} is for critics that are fitted now, and rows were "
+            "scored by critics that were fitted before",
             hint="leave it out, or compare the texts instead of their rows",
         )
-    if any(not isinstance(c, str) for c in critics or ()):
+    if any(not isinstance(c, str) for c in request.critics or ()):
         raise UsageError("rows were scored by critics that were fitted before", hint="name some of these, or none")
     folder, *others = (RowFolder(path) for path in texts.rows.values())
     plan = Plan.read(folder.manifest)
-    names = list(plan.critics) if critics is None else list(dict.fromkeys(map(str, critics)))
+    names = list(plan.critics) if request.critics is None else list(dict.fromkeys(map(str, request.critics)))
     unknown = [name for name in names if name not in plan.critics]
     if unknown:
         raise UsageError(
@@ -233,7 +222,7 @@ def critics_of_rows(
     for other in others:
         _check_alike(names, (folder.path, plan), (other.path, Plan.read(other.manifest)))
     paths = [folder.critic(name) for name in names]
-    chosen = Chosen([load_critic(path, trust=is_trusted(path, trust)) for path in paths])
+    chosen = Chosen([load_critic(path, trust=is_trusted(path, request.trust)) for path in paths])
     changed: dict[str, list[str]] = {}
     for c in chosen.critics:
         if why := source_change(plan.sources.get(c.name), source_digest(c)):

@@ -192,6 +192,11 @@ class Request:
         sources = [self.reference, self.real, self.fit, *self.generated.values(), self.reuse]
         return [source for source in sources if isinstance(source, str | Path)]
 
+    @property
+    def sources(self) -> dict[str, TextSource]:
+        """The texts that are compared as they were given, by name, the reference first."""
+        return {self.settings.against or "real": self.reference, **self.generated}
+
     def with_real(self, reference: TextSource, generated: Mapping[str, TextSource]) -> Request:
         """The request that compares the reference of a model and the new texts, as they were read, with real text."""
         assert self.real is not None
@@ -291,8 +296,8 @@ def set_aside(request: Request, reporter: Reporter) -> tuple[Request, list[str]]
     """
     (critic,) = make_critics([CRITIC], {})
     reading = with_needs(request.reading, [critic])
-    reference = request.settings.against or "real"
-    sources = {reference: request.reference, **request.generated}
+    sources = request.sources
+    reference = next(iter(sources))
     if request.fit is not None:
         sources["fit"] = request.fit
     texts = {name: as_corpus(source, name, reading, reporter) for name, source in sources.items()}
