@@ -35,35 +35,20 @@ class Estimator:
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters.
-
-        Parameters
-        ----------
-        deep
-            Whether to return the parameters of parameters too, as ``parameter__name``.
-        """
-        params = {name: getattr(self, name) for name in parameter_names(type(self))}
-        if deep:
-            for name, value in list(params.items()):
-                if hasattr(value, "get_params") and not isinstance(value, type):
-                    params |= {f"{name}__{inner}": v for inner, v in value.get_params().items()}
-        return params
+        """Return the parameters; they are plain, and have none of their own, whatever ``deep`` asks for."""
+        return {name: getattr(self, name) for name in parameter_names(type(self))}
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of parameters as ``parameter__name``; what was learned with others is forgotten.
+        """Set parameters; what was learned with others is forgotten.
 
         Raises
         ------
         UsageError
             A parameter is unknown.
         """
-        check_names(type(self), (name.partition("__")[0] for name in params))
+        check_names(type(self), params)
         for name, value in params.items():
-            parameter, _, inner = name.partition("__")
-            if inner:
-                getattr(self, parameter).set_params(**{inner: value})
-            else:
-                setattr(self, parameter, value)
+            setattr(self, name, value)
         if params:
             reset(self)
         return self
@@ -73,7 +58,7 @@ class Estimator:
         return clone(self)
 
     def __repr__(self) -> str:
-        inner = ", ".join(f"{k}={v!r}" for k, v in self.get_params(deep=False).items())
+        inner = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items())
         return f"{type(self).__name__}({inner})"
 
 
@@ -162,7 +147,7 @@ def construct(cls: type[E], params: Mapping[str, Any], place: str = "") -> E:
 
 def clone(estimator: E) -> E:
     """Make an unfitted copy with the same parameters."""
-    return type(estimator)(**estimator.get_params(deep=False))
+    return type(estimator)(**estimator.get_params())
 
 
 def check_params(estimator: Estimator) -> None:
@@ -181,7 +166,7 @@ def check_params(estimator: Estimator) -> None:
     momus.errors.UsageError: Ruler: inches is nan, expected a finite number
       → correct inches; it is 12.0 by default
     """
-    check_values(type(estimator), estimator.get_params(deep=False))
+    check_values(type(estimator), estimator.get_params())
 
 
 def json_params(estimator: Estimator) -> dict[str, Any]:
@@ -197,7 +182,7 @@ def json_params(estimator: Estimator) -> dict[str, Any]:
     >>> plain["times"], plain["read"].startswith("<builtins.print at 0x")
     (1, True)
     """
-    return {name: redacted_value(_json_value(value), name) for name, value in estimator.get_params(deep=False).items()}
+    return {name: redacted_value(_json_value(value), name) for name, value in estimator.get_params().items()}
 
 
 def fitted_state(estimator: Estimator) -> dict[str, Any]:

@@ -43,21 +43,6 @@ def test_clones_have_the_parameters_and_nothing_else(name):
     assert (copy.get_params(), hasattr(copy, "learned_")) == (critic.get_params(), False)
 
 
-def test_parameters_of_parameters_are_read_and_set():
-    from momus_critics.length import Length
-
-    class Holder(Length):
-        def __init__(self, *, inner=None):
-            super().__init__()
-            self.inner = inner
-
-    holder = Holder(inner=Length(bins=5))
-    assert holder.get_params()["inner__bins"] == 5
-    assert holder.get_params(deep=False) == {"inner": holder.inner}
-    assert holder.set_params(inner__bins=7).inner.bins == 7
-    assert sklearn.base.clone(holder).inner is holder.inner, "objects are shared"
-
-
 def test_new_parameters_forget_what_was_learned():
     texts = Corpus.from_texts(["one two", "three"])
     critic = CLASSES["length"]().fit(texts)

@@ -103,7 +103,7 @@ class CalibrationWork:
         """The cells that the folder holds of a critic with these parameters, of these texts."""
         if self.folder is None:
             return None
-        params = critic.get_params(deep=False)
+        params = critic.get_params()
         key = {"params": params, "files": files_named(params), "fit": self.fit.identity, "real": self.real.identity}
         return CellFolder(self.folder / CELLS / critic.name, {**key, **self.plan.key()})
 
@@ -288,7 +288,7 @@ def _described(critic: Critic[Any]) -> dict[str, Any]:
         "axis": critic.axis,
         "unit": row_unit(critic),
         "statistic": headline_of(critic),
-        "params": critic.get_params(deep=False),
+        "params": critic.get_params(),
         "source": source_digest(critic),
     }
 

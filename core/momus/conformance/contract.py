@@ -31,10 +31,10 @@ def names_are_set(s: Subject) -> None:
 
 def construction_stores_parameters(s: Subject) -> None:
     """The constructor stores its parameters unchanged, and does nothing else."""
-    critic = type(s.critic)(**s.critic.get_params(deep=False))
+    critic = type(s.critic)(**s.critic.get_params())
     extra = sorted(set(vars(critic)) - _parameters(s))
     assert not extra, f"__init__ sets {', '.join(extra)}: set learned attributes in fit instead"
-    for key, value in s.critic.get_params(deep=False).items():
+    for key, value in s.critic.get_params().items():
         assert same_values(getattr(critic, key), value, exact=True), f"__init__ changes parameter {key!r}"
 
 
@@ -52,7 +52,7 @@ def construction_is_cheap(s: Subject) -> None:
 
     sys.addaudithook(watch)
     try:
-        type(s.critic)(**s.critic.get_params(deep=False))
+        type(s.critic)(**s.critic.get_params())
     finally:
         watching[0] = False
     assert not opened, f"__init__ triggers {opened[0]}"
@@ -62,12 +62,12 @@ def construction_is_cheap(s: Subject) -> None:
 
 def parameters_are_plain(s: Subject) -> None:
     """Parameters can be written as JSON, for the record of a run."""
-    params = s.critic.get_params(deep=False)
+    params = s.critic.get_params()
     try:
         again = json.loads(json.dumps(params, allow_nan=False))
     except (TypeError, ValueError) as error:
         raise AssertionError(f"parameters cannot be written as JSON: {error}") from error
-    assert construct(type(s.critic), again).get_params(deep=False).keys() == params.keys()
+    assert construct(type(s.critic), again).get_params().keys() == params.keys()
 
 
 def fit_returns_the_critic(s: Subject) -> None:
@@ -79,7 +79,7 @@ def fit_returns_the_critic(s: Subject) -> None:
     allowed = _parameters(s) | {"device", "_in_fit"}
     loose = sorted(k for k in vars(critic) if not k.endswith("_") and k not in allowed)
     assert not loose, f"fit() sets {', '.join(loose)}: end the names of fitted attributes in an underscore"
-    assert critic.get_params(deep=False) == s.critic.get_params(deep=False), "fit() changes parameters"
+    assert critic.get_params() == s.critic.get_params(), "fit() changes parameters"
 
 
 def _parameters(s: Subject) -> set[str]:

@@ -124,7 +124,7 @@ def saved_critics_score_alike(s: Subject) -> None:
     with tempfile.TemporaryDirectory() as folder:
         s.fitted.save(folder)
         loaded = type(s.critic).load(folder, trust=True)
-        assert loaded.get_params(deep=False) == s.critic.get_params(deep=False), "saving and loading changes parameters"
+        assert loaded.get_params() == s.critic.get_params(), "saving and loading changes parameters"
         assert_same(s.scores, loaded.score(s.held_out), "after saving and loading")
 
 

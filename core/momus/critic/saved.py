@@ -85,7 +85,7 @@ def save_critic(critic: Critic[Any], folder: Path) -> None:
             "momus": __version__,
             "critic": critic.name,
             "class": f"{type(critic).__module__}:{type(critic).__qualname__}",
-            "params": redacted_value(critic.get_params(deep=False)),
+            "params": redacted_value(critic.get_params()),
             "state": pack(critic, "", arrays),
         }
         try:

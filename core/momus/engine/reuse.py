@@ -185,7 +185,7 @@ class Reuse:
             if why:
                 return why
             folder = self.folder.critic_folder(critic.name)
-            loaded = type(critic).load(folder, configured=critic.get_params(deep=False))
+            loaded = type(critic).load(folder, configured=critic.get_params())
         except MomusError as error:
             return error.message
         # a state of an earlier fit must not stay beside the loaded one

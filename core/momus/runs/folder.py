@@ -152,7 +152,7 @@ class RunFolder:
         folder = self.critic_folder(critic.name)
         if not (folder / HEADLINE).exists():
             return None
-        return read_axis(folder, type(critic).load(folder, configured=critic.get_params(deep=False)))
+        return read_axis(folder, type(critic).load(folder, configured=critic.get_params()))
 
     def kept(self, name: str) -> CriticResult | None:
         """Read the result of a critic; None if the critic has not finished."""

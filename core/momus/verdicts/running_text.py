@@ -70,7 +70,7 @@ def _test_law(
     try:
         texts = _text_of(real), _text_of(generated)
         # computed for the first generated text, and kept with the real one for those after it
-        errors = texts[0].law_errors.setdefault(f"{critic.name} {critic.get_params(deep=False)!r}", {})
+        errors = texts[0].law_errors.setdefault(f"{critic.name} {critic.get_params()!r}", {})
         return compare_law(law, *texts, confidence, family, real_errors=errors)
     except (MomusError, ValueError) as error:
         return TestResult(law.name, method=Method(family="law", design="groups", error=law.error, reason=str(error)))
