@@ -23,7 +23,7 @@ class Estimator:
 
     ``__init__`` takes keyword-only parameters, stores each under its name and does nothing else; the decorator
     `parametrized` writes it. Annotations are the schema of the parameters: `check_params` refuses
-    values of other types, and what is not in the `Range` or `OneOf` of an annotation. Those of base classes apply too.
+    values of other types, and what is not in the `Range` of an annotation. Those of base classes apply too.
 
     >>> class Ruler(Estimator):
     ...     def __init__(self, *, inches: float = 12.0) -> None:

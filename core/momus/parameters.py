@@ -58,27 +58,6 @@ class Range:
         return " ".join(["a number", " and ".join(bounds)]).strip()
 
 
-@dataclass(frozen=True)
-class OneOf:
-    """The words that a parameter may be, as part of its annotation: ``Annotated[str, OneOf("full", "mean")]``.
-
-    >>> OneOf("full", "mean")
-    one of 'full', 'mean'
-    """
-
-    words: tuple[str, ...]
-
-    def __init__(self, *words: str) -> None:
-        object.__setattr__(self, "words", words)
-
-    def holds(self, value: str) -> bool:
-        """Whether the value is one of the words."""
-        return value in self.words
-
-    def __repr__(self) -> str:
-        return f"one of {', '.join(map(repr, self.words))}"
-
-
 def check_values(cls: type, values: Mapping[str, Any], place: str = "") -> None:
     """Check values for the constructor of a class by its annotations.
 
@@ -138,18 +117,15 @@ def _resolved(annotation: Any, cls: type) -> Any:
         return Any
 
 
-def ranges_of(cls: type) -> dict[str, Range | OneOf]:
+def ranges_of(cls: type) -> dict[str, Range]:
     """What the parameters of a class may be, beyond their types; those of its ancestors count too."""
     return {name: bound for name, (_, bounds) in _schema(cls).items() for bound in bounds}
 
 
 def _out_of_range(cls: type, name: str, value: Any) -> str:
     allowed = ranges_of(cls).get(name)
-    if isinstance(allowed, Range):
-        items = value if isinstance(value, (list, tuple)) else [value]
-        good = all(allowed.holds(float(v)) for v in items if isinstance(v, numbers.Real))
-    else:
-        good = allowed is None or not isinstance(value, str) or allowed.holds(value)
+    items = value if isinstance(value, (list, tuple)) else [value]
+    good = allowed is None or all(allowed.holds(float(v)) for v in items if isinstance(v, numbers.Real))
     return "" if good else repr(allowed)
 
 

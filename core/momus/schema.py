@@ -136,7 +136,7 @@ def build(kind: type[_T], data: Any, place: str, hint: str = "", error: type[Mom
     """Build a value of a type from parsed JSON: dataclasses from objects, tuples from lists, NaN from null.
 
     Objects may hold more than the type names. A union of dataclasses is told apart by ``kind``, the name of the class.
-    ``Annotated`` types may carry a `momus.parameters.Range` or `OneOf`.
+    ``Annotated`` types may carry a `momus.parameters.Range`.
 
     Raises
     ------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence, MarkedDocument
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.ngram_text import NGramText
 from momus.text.corpus import Corpus
@@ -82,7 +82,7 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
     scorer: str = "ngram"
     order: Annotated[int, Range(1, 10)] = 3
     options: Mapping[str, Any] | None = None
-    per: Annotated[str, OneOf("words", "tokens")] = "words"
+    per: Literal["words", "tokens"] = "words"
 
     def fit(self, real: Corpus) -> Self:
         """Count n-grams; other scorers are opened but not fitted."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 import pytest
 
 from momus.errors import StoreError
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.schema import SEAL, build, read_json, seal
 
 
@@ -33,7 +33,7 @@ class Line:
 
 class Row(TypedDict):
     number: Annotated[int, Range(1)]
-    word: Annotated[str, OneOf("x", "y")]
+    word: Literal["x", "y"]
     extra: NotRequired[float]
 
 

@@ -2,7 +2,7 @@
 
 import datetime
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pytest
 from arpa import KneserNey
@@ -15,7 +15,7 @@ from momus.critic.hooks import is_fitted
 from momus.critic.registry import critic_class, make_critics
 from momus.errors import MomusError, UsageError
 from momus.estimator import check_params, construct, parameter_names
-from momus.parameters import OneOf, Range, ranges_of
+from momus.parameters import Range, ranges_of
 from momus.plugins import CRITICS
 from momus.text.tokens import get_tokenizer
 
@@ -142,7 +142,7 @@ class Plugged(Critic):
         self,
         *,
         depth: Annotated[int, Range(1, 9)] = 2,
-        mode: Annotated[str, OneOf("a", "b")] = "a",
+        mode: Literal["a", "b"] = "a",
         names: "list[str] | None" = None,
         scale: "Odd" = 1,
     ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import pyro
@@ -27,13 +27,12 @@ from momus.critic.hooks import DeviceMixin, ReadingMixin, is_fitted
 from momus.errors import FittingError, UsageError
 from momus.estimator import parametrized
 from momus.numeric.types import Floats
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.tokens import Tokenizer
 from momus_adapters.features import BAG, FeatureReader, Features
 from momus_adapters.pyro.programs import (
-    TYPES,
     Programs,
     arrays_of,
     global_values,
@@ -153,14 +152,14 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
     guide_options: dict[str, Any] | None = None
     feature_options: dict[str, Any] | None = None
     plate: str = "documents"
-    expectation: Annotated[str, OneOf("guide", "importance")] = "guide"
+    expectation: Literal["guide", "importance"] = "guide"
     draws: Count = 32
     steps: Count = 2000
     batch: Count = 64
     rate: float = 0.01
     decay: float = 0.1
     particles: Count = 1
-    precision: Annotated[str, OneOf(*TYPES)] = "float64"
+    precision: Literal["float64", "float32"] = "float64"
     seed: int = 0
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,13 @@ from momus.critic.tools import resource, token_batches
 from momus.errors import MissingExtraError, UsageError
 from momus.estimator import Estimator, check_params, parametrized
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.processes import usable_threads
 from momus.progress import stage
 from momus.version import extra
 
 Count = Annotated[int, Range(1)]
-Precision = Annotated[str, OneOf("auto", "float32", "bfloat16", "float64")]
+Precision = Literal["auto", "float32", "bfloat16", "float64"]
 SPECIAL = ("cls_token", "sep_token", "pad_token", "unk_token", "mask_token", "bos_token", "eos_token")
 
 

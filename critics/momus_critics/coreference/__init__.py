@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from momus.estimator import Estimator, construct, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums
 from momus.numeric.types import Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, Scripts
@@ -161,7 +161,7 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
     model: str = ""
     options: dict[str, Any] | None = None
     order: Annotated[int, Range(1, 6)] = 5
-    discounting: Annotated[str, OneOf("kneser-ney", "absolute")] = "kneser-ney"
+    discounting: Literal["kneser-ney", "absolute"] = "kneser-ney"
 
     def claims(self) -> Scripts:
         """Latin script for the shipped resolvers, which read English; any script for chains that are given."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from scipy.special import softmax
@@ -18,7 +18,7 @@ from momus.estimator import construct, parametrized
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.chains import posterior as joint
@@ -124,7 +124,7 @@ class Passages(ChainCritic, DeviceMixin):
     embedder: str = "words"
     model: str = ""
     options: dict[str, Any] | None = None
-    titles: Annotated[str, OneOf("auto", "never")] = "auto"
+    titles: Literal["auto", "never"] = "auto"
     seed: int = 0
 
     def new_embedder(self) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from momus.estimator import parametrized
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus.text.languages import WORDS, Scripts
@@ -103,10 +103,10 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
     min_documents = 5
 
     posterior: str = "linear"
-    titles: Annotated[str, OneOf("auto", "never")] = "auto"
+    titles: Literal["auto", "never"] = "auto"
     model: str = ""
     options: dict[str, Any] | None = None
-    expectation: Annotated[str, OneOf("chain", "exact", "map")] = "chain"
+    expectation: Literal["chain", "exact", "map"] = "chain"
     min_count: Annotated[int, Range(1, 10**9)] = 5
     tokens: str = "words"
     lower: bool = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import torch
@@ -22,7 +22,7 @@ from momus.errors import FittingError, UsageError
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
@@ -99,7 +99,7 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
     min_documents = 10
 
     n_topics: Annotated[int, Range(0, 2000)] = 0
-    expectation: Annotated[str, OneOf("full", "mean")] = "full"
+    expectation: Literal["full", "mean"] = "full"
     min_count: Annotated[int, Range(1, 10**9)] = 5
     max_share: Annotated[float, Range(0, 1, above=True)] = 0.5
     vocabulary_size: Annotated[int, Range(0, 10**9)] = 0
@@ -108,7 +108,7 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
     steps: Annotated[int, Range(1, 10**6)] = 300
     tolerance: Annotated[float, Range(0, 1)] = 2e-6
     smoothing: Annotated[float, Range(0, 10**6, above=True)] = 0.02
-    word_posterior: Annotated[str, OneOf("auto", "dirichlet", "point")] = "auto"
+    word_posterior: Literal["auto", "dirichlet", "point"] = "auto"
     shrinkage: Annotated[float, Range(0, 10**9)] = 0.0
     seed: int = 0
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.limits import MOST_SEED
-from momus.parameters import OneOf, Range, check_values
+from momus.parameters import Range, check_values
 from momus.schema import build, read_toml
 
 FIVE = ("very poor", "poor", "fair", "good", "very good")
@@ -52,7 +52,7 @@ class Protocol:
     """
 
     question: str = "coherence"
-    kind: Annotated[str, OneOf("rating", "pair")] = "rating"
+    kind: Literal["rating", "pair"] = "rating"
     items: Annotated[int, Range(2, 100_000)] = 60
     raters: Annotated[int, Range(1, 1000)] = 5
     judgements: Annotated[int | None, Range(1, 1000)] = None
