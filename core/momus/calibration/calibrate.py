@@ -26,10 +26,10 @@ from momus.critic.powers import headline_of
 from momus.critic.scores import Scores
 from momus.critic.source import source_change, source_digest
 from momus.critic.splitting import usable_documents
-from momus.engine.chosen import Chosen, chosen_critics
+from momus.engine.chosen import Chosen, chosen_critics, none_fitted
 from momus.engine.jobs import outcomes, processes_of
 from momus.engine.reuse import again_warnings, files_named
-from momus.errors import FittingError, UsageError
+from momus.errors import UsageError
 from momus.estimator import clone
 from momus.locking import Lock
 from momus.numeric.devices import resolve_device
@@ -218,10 +218,7 @@ def calibrate(
         warnings = [*selection.warnings, *warnings, *selection.left_out_warnings]
         warnings += again_warnings(again for _, some in measured.values() for again in some)
         if not measured:
-            raise FittingError(
-                "no critic can be fitted on this text: " + " ".join(warnings),
-                hint=f"give more real text with {arg('fit')}",
-            )
+            raise none_fitted(warnings)
         described = [_described(c) for c in chosen if c.name in measured]
         signature = _signature(work, jobs, command, warnings)
         calibration = Calibration(

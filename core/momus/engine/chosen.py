@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -116,19 +116,17 @@ class Chosen:
         """Why critics failed, by name."""
         return self.failed | {name: error.message for name, error in self.absent.items()}
 
-    def check_any(self) -> None:
-        """Raise `FittingError` if no critic is left."""
-        if not self.critics:
-            raise FittingError(
-                "no critic can be fitted on this text: " + " ".join([*self.warnings, *self.left_out_warnings]),
-                hint=f"give more real text with {arg('fit')}",
-            )
-
     @property
     def left_out_warnings(self) -> list[str]:
         """What to say of the critics that are left out."""
         unfit = self.failed | self.unset
         return [*([left_out_warning(unfit)] if unfit else []), *absent_warnings(self.absent)]
+
+
+def none_fitted(warnings: Iterable[str], hint: str = "") -> FittingError:
+    """The error to raise where no critic is left, with the reasons."""
+    words = "no critic can be fitted on this text: " + " ".join(warnings)
+    return FittingError(words, hint=hint or f"give more real text with {arg('fit')}")
 
 
 def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[str, Any]]) -> Chosen:

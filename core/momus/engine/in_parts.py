@@ -18,7 +18,7 @@ import numpy as np
 from momus.arguments import arg
 from momus.critic import Critic, MergeableMixin
 from momus.critic.hooks import AdvancedMixin, moved, settled
-from momus.engine.chosen import check_asked
+from momus.engine.chosen import check_asked, none_fitted
 from momus.engine.fitting import FitText, fit_in_parts, read_sample, text_to_fit
 from momus.engine.large import LargeTexts, preview, scored_by_parts, without_costly
 from momus.engine.measured import fitted
@@ -103,7 +103,8 @@ def _fitted(run: Run, text: FitText) -> dict[str, Again]:
             moved(critic, run.settings.device)
             for again in fitted(critic, texts, run.earlier, run.timed, fit, critic.name):
                 done_again[critic.name] = again
-    run.selection.check_any()
+    if not run.selection.critics:
+        raise none_fitted([*run.selection.warnings, *run.selection.left_out_warnings])
     return done_again
 
 

@@ -8,13 +8,12 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Protocol, TypeVar
 
-from momus.arguments import arg
 from momus.checks.languages import language_warning, unclaimed
 from momus.checks.notes import mixed_prompts_warnings
 from momus.critic import Critic
 from momus.critic.guard import blamed
 from momus.critic.hooks import DeviceMixin, ReadingMixin
-from momus.engine.chosen import Chosen, bare
+from momus.engine.chosen import Chosen, bare, none_fitted
 from momus.engine.provenance import critics_warnings, left_out_warnings, missing_warnings
 from momus.engine.reuse import again_warnings
 from momus.engine.run_critic import Work
@@ -171,10 +170,7 @@ def run_critics(
     results.warnings += again_warnings(redone)
     results.warnings += critics_warnings(results.results)
     if not results.results:
-        raise FittingError(
-            "no critic can be fitted on this text: " + " ".join(results.warnings),
-            hint="give more text" if work.settings.against else f"give more real text with {arg('fit')}",
-        )
+        raise none_fitted(results.warnings, "give more text" if work.settings.against else "")
 
 
 def claiming(selection: Chosen, texts: Texts, *, named: bool) -> list[str]:

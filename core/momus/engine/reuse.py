@@ -121,18 +121,10 @@ def again_warnings(redone: Iterable[Again]) -> list[str]:
     return [
         f"The real text was scored again under {names_of(names)}: {why}."
         if what == "scored"
-        else f"{critics_were(names)} {what} again: {why}."
+        else f"Critic{'' if len(names) == 1 else 's'} {names_of(names)} {'was' if len(names) == 1 else 'were each'} "
+        f"{what} again: {why}."
         for (what, why), names in critics.items()
     ]
-
-
-def critics_were(names: Sequence[str]) -> str:
-    """The subject and the verb of a sentence in the passive about each of some critics.
-
-    >>> critics_were(["length"]), critics_were(["length", "marks"])
-    ("Critic 'length' was", "Critics 'length' and 'marks' were each")
-    """
-    return f"Critic {names_of(names)} was" if len(names) == 1 else f"Critics {names_of(names)} were each"
 
 
 def names_of(names: Sequence[str]) -> str:
