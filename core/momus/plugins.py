@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -117,26 +116,18 @@ def _name_of(owner: Distribution) -> str:
 
 
 def entry_points(group: str) -> EntryPoints:
-    """The entry points of a group; their files are read again once a folder of the path has changed."""
-    return _entry_points(group, tuple((folder, _changed(folder)) for folder in sys.path))
-
-
-def _changed(folder: str) -> int:
-    """When something was last installed in a folder of the path, in ns; 0 where there is none."""
-    try:
-        return os.stat(folder or ".").st_mtime_ns
-    except OSError:
-        return 0
+    """The entry points of a group; their files are read once in a process, and again if the path changes."""
+    return _entry_points(group, tuple(sys.path))
 
 
 @lru_cache(maxsize=64)
-def _entry_points(group: str, path: tuple[tuple[str, int], ...]) -> EntryPoints:
+def _entry_points(group: str, path: tuple[str, ...]) -> EntryPoints:
     entries: EntryPoints = _all_entry_points(path).select(group=group)
     return entries
 
 
 @lru_cache(maxsize=1)
-def _all_entry_points(path: tuple[tuple[str, int], ...]) -> Any:  # of another type in each version of Python
+def _all_entry_points(path: tuple[str, ...]) -> Any:  # of another type in each version of Python
     return metadata.entry_points()
 
 
