@@ -82,10 +82,10 @@ def test_a_document_does_not_depend_on_its_company(resolver):
 
 def test_without_spacy_the_other_critics_go_on(monkeypatch):
     import momus
-    from momus.critic.tools import release
+    from momus.critic.tools import _LOADED
     from momus.engine import chosen
 
-    release()
+    _LOADED.clear()
     monkeypatch.setitem(sys.modules, "spacy", None)
     monkeypatch.setattr(chosen, "critic_names", lambda: ["length", "coreference"])
     texts = [f"Anna saw him. He ran {'on ' * i}" for i in range(40)]

@@ -77,12 +77,6 @@ def resource(load: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return loaded
 
 
-def release() -> None:
-    """Drop all resources of this process, and with them their memory."""
-    with _LOCK:
-        _LOADED.clear()
-
-
 def _key(value: Any, kept: list[Any]) -> Hashable:
     """What a parameter is compared by; objects that are compared by identity are added to ``kept``."""
     if isinstance(value, np.generic):

@@ -51,10 +51,10 @@ class Loaded(momus.Critic[momus.Values], DeviceMixin):
 
 @pytest.fixture(autouse=True)
 def _empty():
-    home.release()
+    home._LOADED.clear()
     loads.clear()
     yield
-    home.release()
+    home._LOADED.clear()
 
 
 def test_equal_parameters_share_one_model_and_others_do_not():
