@@ -72,7 +72,7 @@ def test_a_node_killed_midway_loses_and_doubles_nothing(place, cluster):
             *arguments(place), place / "there", part_size=50, engine="ray", address=nodes_of.address, workers=3
         )
     assert lost
-    assert lost[0] < len(run.parts) == len(run.done) == 60
+    assert lost[0] < len(run.done) == 60
     assert run.documents == 3000
     assert files(place / "there") == files(place / "here")
     ids = list(StoredText(place / "there", "real").labels[0])

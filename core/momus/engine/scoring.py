@@ -48,14 +48,12 @@ class OtherPlanError(StoreError):
 
 @dataclass
 class ScoringRun:
-    """How far a run is: the parts of its rank, and what they hold.
+    """How far a run is: the finished parts of its rank, and what they hold.
 
     Attributes
     ----------
     folder
         The folder of parts.
-    parts
-        Parts of this rank.
     kept
         How many of these were finished before this run.
     done
@@ -69,7 +67,6 @@ class ScoringRun:
     """
 
     folder: Path
-    parts: Sequence[int]
     kept: int = 0
     done: list[Done] = field(default_factory=list)
     left_out: Sequence[LeftOut] = ()
@@ -80,11 +77,6 @@ class ScoringRun:
     def documents(self) -> int:
         """Documents of the finished parts."""
         return sum(d.documents for d in self.done)
-
-    @property
-    def scored(self) -> int:
-        """Documents that this run scored itself."""
-        return sum(d.documents for d in self.done[self.kept :])
 
     def unscored(self, critic: str) -> Counter[str]:
         """Documents without a score under a critic, by reason."""
@@ -167,7 +159,7 @@ def score_parts(
         for file, part in [] if begun else map(plan.piece, mine):
             if file.has_changed(part):  # since the plan was made: size and time do not show it
                 raise OtherPlanError(folder, f"the content of {file.path}")
-        run = ScoringRun(folder.path, mine, left_out=left_out, notes=notes, failed=folders.failed)
+        run = ScoringRun(folder.path, left_out=left_out, notes=notes, failed=folders.failed)
         # a rank of several replaces its own parts one by one, and deletes nothing
         again = replace and world > 1
         records = {i: None if again else folder.finished(i, plan.belongs(i)) for i in mine}

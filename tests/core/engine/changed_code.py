@@ -77,7 +77,7 @@ def scored(folder: Path, resume: bool = False):
         return {"refused": error.message}
     if not resume:
         RowFolder(folder / "rows").record(1).unlink()
-    return {"scored": run.scored}
+    return {"scored": sum(done.documents for done in run.done[run.kept :])}
 
 
 def before(folder: Path):

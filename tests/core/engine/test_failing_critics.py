@@ -200,7 +200,7 @@ def test_so_where_the_critics_of_a_run_score(fitted, workers):
         assert list(run.failed) == ["failing"]
         assert "there are no letters" in run.failed["failing"]
         assert {tuple(done.nats) for done in run.done} == {("length",)}
-        assert run.kept == (len(run.parts) if options == again else 0)
+        assert run.kept == (len(run.done) if options == again else 0)
     named = [fitted / "run" / "critics" / name for name in ("failing", "length")]
     with pytest.raises(CriticError, match="there are no letters"):
         score_parts(named, text, fitted / "named")
