@@ -12,15 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from statistics import median
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from momus.inference.multiplicity import holm
 from momus.schema import build
+from momus.text.corpus import Corpus
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
-
-if TYPE_CHECKING:
-    from momus.text.corpus import Corpus
 
 T = TypeVar("T", bound=Any)
 LEAST = 0.02

@@ -10,21 +10,19 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from momus.arguments import arg
+from momus.critic import Critic
 from momus.critic.hooks import ReadingMixin, claimed_scripts
+from momus.text.corpus import Corpus
 from momus.text.counting import counted, documents_of, joined, percentage
 from momus.text.languages import identify, script_name
 from momus.text.sketches import TextSketch
 from momus.text.words import EXTRA, has_icu
 from momus.version import install_command
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
-    from momus.text.corpus import Corpus
 
 MOST = 0.5
 """Share of letters in other scripts above which a text is not the critic's."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Statistic
+from momus.critic import Counted, Critic, Statistic
 from momus.critic.hooks import row_unit
 from momus.critic.powers import headline_of
 from momus.critic.rows import aligned, place, same_entries
@@ -24,10 +24,6 @@ from momus.inference.samples import Rows
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus.verdicts.statistics import NLL, PPL, all_statistics, shown_statistic
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
-    from momus.critic.scores import Scores
 
 Column: TypeAlias = Floats | Sequence[str | None]
 """A covariate of each document, (n,): numbers (NaN: missing), or names (None: missing)."""

@@ -6,11 +6,12 @@ Wins are counted by unit too: on which share of the prompts that two texts answe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest, t
 
+from momus.critic import Critic
 from momus.critic.hooks import AdvancedMixin, row_unit
 from momus.critic.powers import has_latents
 from momus.critic.scores import Scores
@@ -21,9 +22,6 @@ from momus.inference.weights import lowest
 from momus.numeric.types import Floats, Ints
 from momus.verdicts.settings import Settings
 from momus.verdicts.statistics import NLL, tested_statistics
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
 
 _FLIPS, _SHUFFLES = 31, 32
 

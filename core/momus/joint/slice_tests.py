@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from momus.critic import Critic
 from momus.critic.scores import Scores
 from momus.inference.samples import indicator
 from momus.inference.spread import PAIR, between
@@ -16,9 +17,6 @@ from momus.joint.partners import Cells, Measure, Units, measures, shuffled
 from momus.joint.slices import FEWEST, Codes, Slice, Slices, deviates
 from momus.numeric.types import Floats, Ints
 from momus.verdicts.settings import Settings
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
 
 RELABELLINGS = 999
 

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momus.arguments import arg
-from momus.critic import RunningTextCritic
+from momus.critic import Critic, RunningTextCritic
 from momus.critic.kinds import PairedCritic, StatisticCritic
 from momus.critic.scoring import score
 from momus.engine.chosen import Chosen, chosen_critics
@@ -31,9 +31,6 @@ from momus.review.spans import stretch, word_counts
 from momus.review.yardstick import Judgement, Yardstick
 from momus.text.corpus import Corpus
 from momus.text.documents import Document
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
 
 FITTED = 0.4
 """Share of the body that critics are fitted on; the rest is held out."""

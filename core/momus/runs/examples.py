@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from momus.critic import EvidenceMixin
+from momus.critic import Critic, EvidenceMixin
 from momus.critic.hooks import row_unit, scored_units
 from momus.critic.powers import has_latents
-from momus.critic.scores import extreme_rows
+from momus.critic.scores import Scores, extreme_rows
 from momus.evidence import MarkedDocument, Step
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.verdicts.judge import design_of_scores
-
-if TYPE_CHECKING:
-    from momus.critic import Critic
-    from momus.critic.scores import Scores
 
 EXCERPT = 600
 """Characters of a document that are shown where its critic cannot mark it."""
