@@ -19,11 +19,10 @@ import sys
 import time
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from momus import plugins
 from momus.critic.effects import effects_of
@@ -62,14 +61,7 @@ def class_digest(cls: type, params: Mapping[str, Any]) -> Source:
     modules = {entry.name: entry.module for entry in plugins.entry_points(group=plugins.ADAPTERS)}
     named = {modules[e.value] for e in effects_of(params, adapters=modules) if e.kind == "adapter"}
     adapters = tuple(sorted({module.partition(".")[0] for module in named}))
-    known = _KNOWN.setdefault(cls, {})
-    if adapters not in known:
-        known[adapters] = _own_digest(cls, adapters)
-    return {"core": _core_digest(), "critic": known[adapters]}
-
-
-_KNOWN: WeakKeyDictionary[type, dict[tuple[str, ...], str]] = WeakKeyDictionary()
-"""By class and packages of adapters, the digests that were made in this process."""
+    return {"core": _core_digest(), "critic": _own_digest(cls, adapters)}
 
 
 def source_change(then: Mapping[str, Any] | None, now: Mapping[str, Any]) -> str:
@@ -116,8 +108,9 @@ def _core_digest() -> str:
     return _unknown() if core.changed > _BEGUN else core.digest
 
 
-def _own_digest(cls: type, adapters: Iterable[str]) -> str:
-    """Of the code of a class and of packages of adapters."""
+@lru_cache(maxsize=1024)
+def _own_digest(cls: type, adapters: tuple[str, ...]) -> str:
+    """Of the code of a class and of packages of adapters, made once in a process."""
     cells = [_cells(base) for base in _bases(cls) if _file_of(base) is None]
     try:
         codes = _codes_of(cls, adapters)
