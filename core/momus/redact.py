@@ -104,8 +104,9 @@ def redacted_value(value: Any, name: str = "") -> Any:
     if isinstance(value, bool) or value is None or value == "":
         return value
     if isinstance(value, str):
-        hide = certain or (names_secret(name) is None and _opaque(value))
-        return HIDDEN if hide else _RANDOM.sub(_hide_random, redacted(_in_json(value)))
+        if certain or (names_secret(name) is None and _opaque(value)):
+            return HIDDEN
+        return _RANDOM.sub(lambda word: HIDDEN if _random(word[0]) else word[0], redacted(_in_json(value)))
     return HIDDEN if certain and isinstance(value, int | float) else value
 
 
@@ -190,10 +191,6 @@ def _is_hidden(named: re.Match[str], value: str) -> bool:
     plain = not re.search(r"[-_]", named["name"]) and named["name"].lower() != "authorization"
     prose = named["mark"].strip() == ":" and not named["close"] and plain
     return _opaque(value) or not (prose or names_secret(named["name"]) is None)
-
-
-def _hide_random(match: re.Match[str]) -> str:
-    return HIDDEN if _random(match[0]) else match[0]
 
 
 def _opaque(value: str) -> bool:

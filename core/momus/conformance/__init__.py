@@ -107,14 +107,11 @@ def _outcome(name: str, subject: Subject) -> Record:
         return Record(name, "skipped", str(reason))
     except (Exception, SystemExit) as error:  # a critic may raise anything; the report must cover all checks
         detail = str(error) if isinstance(error, AssertionError) else _described(error, subject.critic)
-        first = None if isinstance(error, AssertionError) else _failed_by(detail, subject)
+        # an earlier check may have failed by the same error, raised in the same line
+        failed = (r.name for r in subject.records.values() if r.status == "failed" and r.detail == detail)
+        first = None if isinstance(error, AssertionError) else next(failed, None)
         return Record(name, "failed", detail) if first is None else Record(name, "stopped", detail, first)
     return Record(name, "passed")
-
-
-def _failed_by(detail: str, subject: Subject) -> str | None:
-    """The earlier check that failed by the same error, raised in the same line."""
-    return next((r.name for r in subject.records.values() if r.status == "failed" and r.detail == detail), None)
 
 
 def _described(error: BaseException, critic: Critic[Any]) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 
 from momus.schema import build
 from momus.text.corpus import Corpus, Document, Section
-from momus.text.languages import Scripts
 
 TYPES = ("Abstract", "Motivation", "Specification", "Rationale", "Tests", "Copyright")
 NAMES = ("Anna", "Boris", "Clara", "David", "Emma", "Felix")
@@ -165,11 +164,6 @@ def in_script(script: str) -> Corpus:
             sections[-1] = Section(f"{last.text} {TRAPS[i // 4 % len(TRAPS)]}", last.title)
         collected.append(Document(f"{script.lower()}-{i:02d}", tuple(sections), prompt=f"{script}-{i}"))
     return Corpus.from_documents(collected, name=script)
-
-
-def claimed_samples(claimed: Scripts) -> list[str]:
-    """The scripts of the samples that a critic claims."""
-    return [name for name, sample in SAMPLES.items() if all(code in claimed for code in sample.codes)]
 
 
 def together(scripts: list[str], per_script: int = DOCUMENTS) -> Corpus:

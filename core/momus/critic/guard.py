@@ -191,13 +191,8 @@ _LONGEST = 300
 """Characters that are shown of what an exception says."""
 
 
-class _Running(threading.local):
-    """Whether a method of a critic runs in this thread: methods that it calls are part of it."""
-
-    method = False
-
-
-_RUNNING = _Running()
+_RUNNING = threading.local()
+"""Its ``method``: whether a method of a critic runs in this thread; methods that it calls are part of it."""
 
 
 @contextmanager
@@ -266,7 +261,7 @@ def _guarded(method: Callable[..., Any], name: str) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def wrapped(self: Critic[Any], *arguments: Any, **named: Any) -> Any:
-        if _RUNNING.method:
+        if getattr(_RUNNING, "method", False):
             return method(self, *arguments, **named)
         _RUNNING.method = True
         try:
