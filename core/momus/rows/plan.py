@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -165,13 +165,7 @@ SCORE = "run `momus score CRITIC… FILES… -o ROWS` first, or resume it if it 
 
 def versions() -> dict[str, str]:
     """Versions of Momus and of `PACKAGES`."""
-    versions_of = {"momus": __version__, "icu": icu_version() or "none"}
-    for name in PACKAGES:
-        try:
-            versions_of[name] = version(name)
-        except PackageNotFoundError:
-            versions_of[name] = "unknown"
-    return versions_of
+    return {"momus": __version__, "icu": icu_version() or "none", **{name: version(name) for name in PACKAGES}}
 
 
 def critic_digest(folder: Path) -> str:
