@@ -64,7 +64,7 @@ _Content = TypedDict(
     },
 )
 """What ``critic.json`` holds."""
-_T = TypeVar("_T", bound=Estimator)
+_T = TypeVar("_T", bound="Critic[Any]")
 
 
 def save_critic(critic: Critic[Any], folder: Path) -> None:
@@ -241,22 +241,8 @@ def _check_inside(folder: Path, path: Path) -> None:
         )
 
 
-def load_critic(folder: Path, cls: type[_T], *, trust: bool = False, configured: dict[str, Any] | None = None) -> _T:
-    """Rebuild a critic of class ``cls`` from a folder.
-
-    Parameters
-    ----------
-    trust
-        Whether the critic may use adapters, connect to addresses, and read the files that its parameters name.
-    configured
-        Parameters that the user gave in this process: a critic with the same ones does nothing that they did not ask
-        for.
-
-    Raises
-    ------
-    StoreError
-        The folder holds another critic, its files are damaged or incomplete, or it must be trusted first.
-    """
+def load_critic(folder: Path, cls: type[_T], *, trust: bool, configured: dict[str, Any] | None) -> _T:
+    """Rebuild a critic of class ``cls`` from a folder, see `momus.Critic.load`."""
     content = read_critic_json(folder)
     if content["critic"] != getattr(cls, "name", None):
         raise StoreError(
@@ -264,8 +250,7 @@ def load_critic(folder: Path, cls: type[_T], *, trust: bool = False, configured:
             hint="load it with momus.load_critic(folder), which looks up the class",
         )
     if not trust and not _same_params(configured, content["params"]):
-        fitting: tuple[str, ...] = getattr(getattr(cls, "reporting", None), "fitting", ())
-        check_trusted(folder, content["critic"], effects_of(_chosen(cls, content["params"]), fitting))
+        check_trusted(folder, content["critic"], effects_of(_chosen(cls, content["params"]), cls.reporting.fitting))
     arrays = _read_arrays(folder, content)
     try:
         critic = construct(cls, content["params"], place=str(folder / JSON_NAME))
@@ -273,8 +258,7 @@ def load_critic(folder: Path, cls: type[_T], *, trust: bool = False, configured:
         if arrays:
             raise StoreError(f"array {min(arrays)!r} belongs to no fitted attribute", hint=AGAIN)
         check_estimator(critic)
-        if hasattr(cls, "log_prior"):
-            check_origin(critic)
+        check_origin(critic)
     except StoreError as error:
         raise StoreError(f"{folder}: {error.message}", hint=error.hint) from error
     except MomusError as error:
