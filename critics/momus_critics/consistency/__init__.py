@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +17,6 @@ from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence, MarkedDocument, Step
 from momus.numeric.ragged import float_sums, group_sums
 from momus.numeric.types import Floats, Ints
-from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import clipped, counted
 from momus_critics.consistency import model
@@ -65,8 +64,6 @@ class Consistency(WordCritic[Memberships]):
 
     Parameters
     ----------
-    vocabulary_size
-        Number of words whose document frequency is kept, see `SectionVectors`.
     seed
         Draws the foreign sections against which the model is fitted.
 
@@ -95,14 +92,11 @@ class Consistency(WordCritic[Memberships]):
     sequence = True
     min_documents = 5
 
-    vocabulary_size: Annotated[int, Range(1, 10**8)] = 200_000
     seed: int = 0
 
     state_names = STATES
 
-    def new_vectors(self) -> SectionVectors:
-        """The unfitted vectors of sections."""
-        return SectionVectors(vocabulary_size=self.vocabulary_size)
+    new_vectors = SectionVectors
 
     def fit(self, real: Corpus) -> Self:
         """Learn word frequencies, loadings, D, and the share of strangers in real text."""
@@ -114,7 +108,7 @@ class Consistency(WordCritic[Memberships]):
                 hint="give documents with `sections`",
             )
         used = real.take(rows)
-        self.vectors_ = self.new_vectors().fit(used.tokens(self.tokenizer))
+        self.vectors_ = SectionVectors().fit(used.tokens(self.tokenizer))
         self.known_ = float(self.vectors_.known(used.tokens(self.tokenizer)).mean())
         random = np.random.default_rng(self.seed)
         if len(used) > MOST_FITTED:

@@ -108,7 +108,7 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
             )
         # inverse document frequencies of all words: log((1 + n) / (1 + d)) + 1
         prose = read_prose(answers.tokens(self.reader))
-        sections = _answer_of(answers, len(prose.ids), self.reader)
+        sections = _answer_of(answers, self.reader)
         pairs = np.unique(np.stack([sections, prose.ids]), axis=1)  # distinct (answer, word), (2, pairs)
         frequency = np.bincount(pairs[1], minlength=len(prose.words))  # answers with each word
         keep = np.array([w[:1].isalnum() for w in prose.words], dtype=bool)
@@ -175,7 +175,7 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
     def _vectors(self, batch: Corpus) -> tuple[sparse.csr_array, list[str]]:
         """One vector per answer, and the words of their columns: ``words_``, then those that the real text lacks."""
         prose = read_prose(batch.tokens(self.reader))
-        sections = _answer_of(batch, len(prose.ids), self.reader)
+        sections = _answer_of(batch, self.reader)
         known = set(self.words_)
         # in the order of the alphabet, so that sums over the columns depend on no other answer
         words = [*self.words_, *sorted(w for w in prose.words if w[:1].isalnum() and w not in known)]
@@ -298,10 +298,8 @@ def _logit(similarity: Floats) -> Floats:
     return np.asarray(np.log((s + 0.01) / (1.01 - s)))
 
 
-def _answer_of(answers: Corpus, tokens: int, reader: Tokenizer) -> Ints:
+def _answer_of(answers: Corpus, reader: Tokenizer) -> Ints:
     """The number of the answer of each token, borders of paragraphs left out: int64 (N,)."""
     table = answers.tokens(reader)
     breaks = np.array([w == BREAK for w in table.vocabulary], dtype=bool)
-    sections = table.sections[~breaks[table.ids]] if len(table.ids) else np.zeros(0, dtype=np.int64)
-    assert len(sections) == tokens
-    return sections
+    return np.asarray(table.sections[~breaks[table.ids]])

@@ -247,13 +247,7 @@ class TermLatents:
         prose, start = self.prose, int(self.first[entry])
         n = self.columns[int(self.matrix.indices[entry])].count(" ") + 1
         document = int(np.searchsorted(prose.offsets, start, side="right")) - 1
-        low, high = (int(x) for x in prose.offsets[document : document + 2])
-
-        def text(a: int, b: int) -> str:
-            return " ".join(prose.tokens(max(a, low), min(b, high)))
-
-        middle = f"«{text(start, start + n)}»"
-        return " ".join([text(start - AROUND, start), middle, text(start + n, start + n + AROUND)]).strip()
+        return prose.line(start, n, (int(prose.offsets[document]), int(prose.offsets[document + 1])), AROUND)
 
 
 def term_latents(prose: Prose, keys: Keys, order: Ints, columns: Sequence[str], window: int) -> TermLatents:

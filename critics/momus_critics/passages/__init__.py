@@ -134,17 +134,8 @@ class Passages(ChainCritic, DeviceMixin):
         model = {"model": self.model} if self.model else {}
         return make_embedder(self.embedder, {**model, **(self.options or {})}, {"seed": self.seed}, OWN)
 
-    def new_places(self) -> PlaceFeatures:
-        """The unfitted features of place."""
-        return PlaceFeatures(seed=self.seed)
-
-    def new_segmenter(self) -> Segmenter:
-        """The unfitted segmenter."""
-        return Segmenter(states=self.n_states, seed=self.seed)
-
-    def new_typed(self) -> TypedSections:
-        """The unfitted types of sections."""
-        return TypedSections(seed=self.seed)
+    # a saved state is read into these; what they are fitted with stands in `fit`
+    new_places, new_segmenter, new_typed = PlaceFeatures, Segmenter, TypedSections
 
     @property
     def _typed(self) -> TypedSections | None:
@@ -159,8 +150,9 @@ class Passages(ChainCritic, DeviceMixin):
                 f"{LEAST} pieces of {self.piece_length} words",
                 hint="give longer documents, or lower piece_length",
             )
-        embedder, self.places_, segmenter = self.new_embedder(), self.new_places(), self.new_segmenter()
+        embedder, segmenter = self.new_embedder(), Segmenter(states=self.n_states, seed=self.seed)
         embedder.device = segmenter.device = self.device
+        self.places_ = PlaceFeatures(seed=self.seed)
         self.embedder_ = embedder.fit(pieces)
         features = self.places_.fit_transform(self.embedder_.embed(pieces), offsets)
         self.segmenter_ = segmenter.fit(features, offsets)
@@ -181,7 +173,7 @@ class Passages(ChainCritic, DeviceMixin):
         self.pieces_ = len(pieces)
         # documents of a stretch or two have no order that could be learned
         self.stretches_ = float(np.median(np.diff(chain_offsets)))
-        self.typed_ = self.new_typed().fit(real) if self.titles == "auto" and type_names(real) else None
+        self.typed_ = TypedSections(seed=self.seed).fit(real) if self.titles == "auto" and type_names(real) else None
         return self
 
     def check_state(self, state: Fitted) -> None:
