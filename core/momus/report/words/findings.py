@@ -20,7 +20,7 @@ PARTS = {
     "entropy": "entropy of the posterior, H(P(z | x))",
     GAP: "gap: what the posterior that is read misses",
 }
-WHOLES = {"exact": "log P(x)", "bound": "a lower bound of log P(x)", "estimate": "log P(x), by Monte Carlo"}
+WHOLES = {"exact": "log P(x)", "bound": "a lower bound of log P(x)"}
 PART_HEADS = ("part", "real", "generated", "generated − real")
 
 
