@@ -32,6 +32,8 @@ from momus_critics.evidence import marked
 from momus_critics.fits.known import KNOWN_WORDS, KnownShares, KnownWords
 from momus_critics.fits.mixtures import mixtures
 
+SPAN = 20
+"""Expected length in words of a span in one language, for marking switches."""
 MIXED = 0.1
 """Mixing index above which a document counts as mixed."""
 
@@ -76,8 +78,6 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DeviceMixin):
         sweeps.
     chains, draws
         Gibbs chains of a document's posterior, and draws kept per chain.
-    span
-        Expected length in words of a span in one language, for marking switches.
     min_count
         Fewest tokens of a word of the vocabulary. Frequent words and stopwords are kept, because they distinguish
         languages best.
@@ -103,7 +103,6 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DeviceMixin):
     starts: Annotated[int, Range(1, 1000)] = 4
     chains: Annotated[int, Range(1, 1000)] = 4
     draws: Annotated[int, Range(2, 10_000)] = 40
-    span: Annotated[int, Range(1, 10**6)] = 20
     min_count: Annotated[int, Range(1, 10**9)] = 2
     seed: int = 0
 
@@ -289,9 +288,9 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DeviceMixin):
         ]
 
     def spans(self, document: Corpus) -> list[Span]:
-        """Spans of one document: the most probable, if it switches every ``span`` words on average."""
+        """Spans of one document: the most probable, if it switches every `SPAN` words on average."""
         check_fitted(self)
-        return decode(np.log(self.phi_), document.tokens(self.tokenizer).codes(self.vocabulary_), self.span)
+        return decode(np.log(self.phi_), document.tokens(self.tokenizer).codes(self.vocabulary_), SPAN)
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the spans of a document; all except those of its main topic are marked."""

@@ -233,15 +233,11 @@ class Consistency(WordCritic[Memberships]):
         return [curves((real, generated), points, "fit", title, axes, note, "steps")]
 
     def notes(self) -> list[Note]:
-        """How well sections are told from those of other documents, and the fitted constants."""
+        """How well sections are told from those of other documents."""
         notes = [
             Note(
                 f"{self.told_apart_:.1%} of {self.compared_:,} real sections fit their document better than a section "
                 f"of another document does; {self.rate_:.1%} of real sections count as strangers."
-            ),
-            Note(
-                f"Loading {self.largest_:.2f} of long sections, half its square at {self.half_:.0f} tokens; "
-                f"{self.dimensions_:.0f} effective dimensions."
             ),
         ]
         if self.told_apart_ < TOLD_APART:

@@ -170,7 +170,6 @@ class Passages(ChainCritic, DeviceMixin):
         self.titles_ = state_names(pieces, self.kept_[flat], len(used))
         labels, chain_offsets = self._chain(chains)  # (stretches,), (n + 1,)
         self.learn_chain(labels, chain_offsets, self.seed)
-        self.pieces_ = len(pieces)
         # documents of a stretch or two have no order that could be learned
         self.stretches_ = float(np.median(np.diff(chain_offsets)))
         self.typed_ = TypedSections(seed=self.seed).fit(real) if self.titles == "auto" and type_names(real) else None
@@ -193,7 +192,6 @@ class Passages(ChainCritic, DeviceMixin):
         kept = state.array("kept_", (states,), "i", low=-1, high=self.states - 1)
         numbers = np.array_equal(np.sort(kept[kept >= 0]), np.arange(self.states))
         state.require(numbers, "kept_", "each state of the chain once")
-        state.integer("pieces_")
         state.number("stretches_", low=0.0)
         if state.value("typed_") is not None:
             state.component("typed_", TypedSections)
@@ -279,7 +277,6 @@ class Passages(ChainCritic, DeviceMixin):
         how = f"chosen by held-out log-likelihood per piece ({curve} nats)" if curve else "as requested"
         notes = [
             Note(f"{self.states} states, {how}; named by their most distinctive words."),
-            Note(f"Fitted on {self.pieces_:,} pieces; smoothing constant {self.constant_:.3g}."),
         ]
         if self._typed is None:
             return [*notes, Note("No types of sections were learned: the fitted text has no titles that recur.")]

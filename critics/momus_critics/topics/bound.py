@@ -83,12 +83,6 @@ def word_part(batch: Batch, word_phi: Tensor, lam: Tensor) -> tuple[Tensor, Tens
     return value + batch.total * top[:, 0], weight * expected
 
 
-def bound(batch: Batch, word_phi: Tensor, prior: Prior, lam: Tensor, var: Tensor) -> Tensor:
-    """Compute the bound of each document (B,)."""
-    value, _ = word_part(batch, word_phi, lam)
-    return value + rest(batch, prior, lam, var)
-
-
 def rest(batch: Batch, prior: Prior, lam: Tensor, var: Tensor) -> Tensor:
     """The terms of the bound other than the word part (B,)."""
     inside = torch.cat([lam + var / 2, lam.new_zeros(len(lam), 1)], dim=1)
