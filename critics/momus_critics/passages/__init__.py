@@ -267,7 +267,7 @@ class Passages(ChainCritic, DeviceMixin):
         return pieces, self.segmenter_.decode(self._features(pieces, offsets), offsets)
 
     def segment(self, batch: Corpus) -> list[Ints]:
-        """The state of each piece that `prose_pieces` cuts, one array per document."""
+        """The state of each piece that `corpus_pieces` cuts, one array per document."""
         check_fitted(self)
         return [np.repeat(self.kept_[states], np.diff(borders)) for states, borders in self._decode(batch)[1]]
 

@@ -100,25 +100,20 @@ def sentences(text: str) -> list[str]:
     return [s.strip() for s in cuts if s.strip()]
 
 
-def prose_pieces(sections: Sequence[str], words: int) -> list[str]:
-    r"""Cut the prose of sections into plain pieces, see `spans`.
-
-    >>> prose_pieces(["## One\n\n* Two *three*.", "- Four, `five`."], words=3)
-    ['Two three. Four, five.']
-    """
-    return split_pieces("\n\n".join(read_as(text, "prose") for text in sections), words)
-
-
 def corpus_pieces(corpus: Corpus, words: int, most: int = MOST) -> tuple[list[str], Ints]:
-    """Pieces of all documents, at most ``most`` per document, and where each document begins, int64 (n + 1,).
+    r"""Pieces of the prose of all documents, at most ``most`` each, and where each document begins, int64 (n + 1,).
 
     Section marks are ignored: sections are joined by blank lines, as in running text.
+
+    >>> corpus_pieces(Corpus.from_sections([[("", "## One\n\n* Two *three*."), ("", "- Four, `five`.")]]), words=3)
+    (['Two three. Four, five.'], array([0, 1]))
     """
     texts = corpus.section_texts
     pieces: list[str] = []
     offsets = [0]
     for start, end in pairwise(offsets_of(corpus.section_counts)):
-        pieces += prose_pieces(texts.slice(start, end - start).to_pylist(), words)[:most]
+        prose = "\n\n".join(read_as(text, "prose") for text in texts.slice(start, end - start).to_pylist())
+        pieces += split_pieces(prose, words)[:most]
         offsets.append(len(pieces))
     return pieces, np.array(offsets, dtype=np.int64)
 
