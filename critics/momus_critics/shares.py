@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -205,7 +205,7 @@ class StopwordShare(TokenShare):
         unlisted = self._without_list(languages)
         # if no document has a list, asking for one is an error that says which there are
         used = sorted(languages - unlisted or languages) if self.stopwords is None else []
-        self.lists_ = {
+        self.lists_: dict[str, dict[str, Any]] = {
             code: {"source": source, "words": sorted(stopwords(code))} for code in used if (source := source_of(code))
         }
         return super().fit_from(counts)
