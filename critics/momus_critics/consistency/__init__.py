@@ -277,7 +277,7 @@ def _split(values: Floats, offsets: Ints) -> list[Floats]:
     return np.split(values, offsets[1:-1])
 
 
-def odd_words(x: sparse.csr_array, m: int, vocabulary: Sequence[str], number: int = ODD_WORDS) -> list[str]:
+def odd_words(x: sparse.csr_array, m: int, vocabulary: Sequence[str]) -> list[str]:
     """The words with the highest weight in section m that the other sections lack.
 
     >>> x = sparse.csr_array(np.array([[0.5, 0.8, 0.1], [0.9, 0.0, 0.0]]))
@@ -287,5 +287,5 @@ def odd_words(x: sparse.csr_array, m: int, vocabulary: Sequence[str], number: in
     row = x[[m]].toarray().ravel()
     elsewhere = np.asarray(x.sum(axis=0)).ravel() - row  # (V,): 0 for words of section m alone
     weight = np.where(elsewhere <= 1e-12, row, 0.0)
-    best = np.argsort(-weight, kind="stable")[:number]
+    best = np.argsort(-weight, kind="stable")[:ODD_WORDS]
     return [vocabulary[i] for i in best.tolist() if weight[i] > 0]

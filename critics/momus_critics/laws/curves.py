@@ -75,6 +75,8 @@ def geometric_grid(ratio: float, last: int, first: tuple[int, ...] = tuple(range
 
 
 Curve = tuple[Floats, Floats]
+LENGTHS = 40
+"""Numbers of n-grams at which hapaxes are counted."""
 TABLE = 1 << 20
 """Largest number of entries of a table of counts in memory."""
 PAIRS = 40
@@ -218,7 +220,7 @@ def _correlations(x: Floats, lags: Ints) -> Floats:
     return np.where(constant, 0.0, products / np.where(constant, 1.0, scale))
 
 
-def productivity(stream: RunningText, orders: Sequence[int] = (1,), points: int = 40) -> list[Curve]:
+def productivity(stream: RunningText, orders: Sequence[int] = (1,)) -> list[Curve]:
     """Potential productivity N1/N of n-grams against N, for each order: the share of hapaxes among N n-grams."""
     ids, v = stream.ids.astype(np.int64), len(stream.vocabulary)
     grams, shares = ids, {}
@@ -227,12 +229,12 @@ def productivity(stream: RunningText, orders: Sequence[int] = (1,), points: int 
         keys = grams if order == 1 else grams[: len(ids) - order + 1] * v + ids[order - 1 :]
         grams, first, second = number_keys(keys)
         if order in orders:
-            shares[order] = hapaxes(first, second, len(keys), points)
+            shares[order] = hapaxes(first, second, len(keys))
     return [shares[order] for order in orders]
 
 
-def hapaxes(first: Ints, second: Ints, n: int, points: int = 40) -> Curve:
+def hapaxes(first: Ints, second: Ints, n: int) -> Curve:
     """`productivity` of n n-grams, from the positions at which types occur first and again."""
-    grid = np.unique(np.geomspace(min(100, max(n, 1)), max(n, 1), points).astype(np.int64))
+    grid = np.unique(np.geomspace(min(100, max(n, 1)), max(n, 1), LENGTHS).astype(np.int64))
     # types that have occurred once so far, less those that have occurred twice
     return grid.astype(np.float64), (_below(first, grid) - _below(second, grid)) / grid

@@ -139,8 +139,8 @@ def returning(pieces: Sequence[str], offsets: Ints) -> Floats:
     return returns
 
 
-def state_names(pieces: Sequence[str], states: Ints, count: int, words: int = 3) -> list[str]:
-    """Name states by the words that occur in more of their pieces than of other states' (smoothed log odds)."""
+def state_names(pieces: Sequence[str], states: Ints, count: int) -> list[str]:
+    """Name states by the three words that occur in more of their pieces than of other states' (smoothed log odds)."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     try:
@@ -155,7 +155,7 @@ def state_names(pieces: Sequence[str], states: Ints, count: int, words: int = 3)
     outside = inside.sum(axis=0) - inside
     odds = _logit((inside + 0.5) / (n + 1)) - _logit((outside + 0.5) / (n.sum() - n + 1))
     spread = np.sqrt(1 / (inside + 0.5) + 1 / (outside + 0.5))
-    best = np.argsort(-odds / spread, axis=1, kind="stable")[:, :words]
+    best = np.argsort(-odds / spread, axis=1, kind="stable")[:, :3]
     return [f"{k + 1}: {' · '.join(vocabulary[i] for i in row)}" for k, row in enumerate(best)]
 
 

@@ -22,21 +22,16 @@ from momus_critics.topics.fitting import Model, Options
 
 CELLS = 20_000_000
 """Largest number of entries of a (documents, types, D) array."""
+ROUNDS, TOLERANCE = 40, 2e-3
+"""Largest number of rounds, each through all documents, and the change of log-variances below which they end."""
 STRETCH = 1.8
 """Over-relaxation of the steps of Σ."""
 HALF_NORMAL = 0.7979
 """√(2/π): the mean of |N(0, 1)|, which is how far the mean of a half-normal distribution lies from its mode."""
 
 
-def refine(
-    counts: sparse.csr_array, model: Model, options: Options, rounds: int = 40, tolerance: float = 2e-3
-) -> Model | None:
-    """Iterate μ and Σ until no log-variance in any direction moves by more than ``tolerance``.
-
-    Parameters
-    ----------
-    rounds
-        Largest number of rounds; each goes through all documents.
+def refine(counts: sparse.csr_array, model: Model, options: Options) -> Model | None:
+    """Iterate μ and Σ until no log-variance in any direction moves by more than `TOLERANCE`.
 
     Returns
     -------
@@ -52,8 +47,8 @@ def refine(
     n = counts.shape[0]
     limit = np.log(counts.sum() / n) ** 2  # (log of the mean length)²
     batches = _batches(counts, len(mean))
-    with stage("covariance of topics", rounds) as advance:
-        for i in range(rounds):
+    with stage("covariance of topics", ROUNDS) as advance:
+        for i in range(ROUNDS):
             prior = Prior.of(mean, covariance)
             spread, expected = torch.zeros_like(covariance), torch.empty_like(lam)
             for rows in batches:
@@ -73,7 +68,7 @@ def refine(
             centring = torch.eye(len(whole), dtype=dtype, device=options.device) - 1 / len(whole)
             if float((centring @ whole @ centring).diagonal().max()) > limit:
                 return None
-            if moved < tolerance:
+            if moved < TOLERANCE:
                 break
     mean_, covariance_, lam_, var_ = (x.cpu().numpy() for x in (mean, covariance, lam, var))
     return replace(model, mean=mean_, covariance=covariance_, lam=lam_, var=var_)
