@@ -252,16 +252,16 @@ def of_values(values: Floats) -> Spread | None:
     return between(values.mean(axis=(0, 2)), np.full(k, error), float(k))
 
 
-def circulant(k: int, pairs: int = PAIRS) -> tuple[Ints, Ints]:
+def circulant(k: int) -> tuple[Ints, Ints]:
     """Pairs of K groups: all, or as many with every group as often as any other.
 
     >>> [len(circulant(k)[0]) for k in (4, 256)]
     [6, 512]
     """
-    if k * (k - 1) // 2 <= pairs:
+    if k * (k - 1) // 2 <= PAIRS:
         one, other = np.triu_indices(k, 1)
         return one, other
-    steps = np.unique(np.linspace(1, (k - 1) // 2, -(-pairs // k)).astype(np.int64))
+    steps = np.unique(np.linspace(1, (k - 1) // 2, -(-PAIRS // k)).astype(np.int64))
     one = np.tile(np.arange(k), len(steps))
     return one, (one + np.repeat(steps, k)) % k
 

@@ -80,7 +80,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
     ----------
     repeated
         The tests over all looks. Its ``sequences`` hold the looks so far by critic, see
-        `momus.inference.sequential.Looks`: to continue their count in another process, save each with ``to_json`` and
+        `momus.inference.sequential.Looks`: to continue their count in another process, save each by ``to_json`` and
         set them there; without this a resumed training counts anew.
     history
         One dict per look, critic and statistic: step, epoch, values, difference, interval, p, p_always and alarm (None
