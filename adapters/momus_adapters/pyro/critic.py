@@ -33,13 +33,10 @@ from momus.text.counting import counted
 from momus.text.tokens import Tokenizer
 from momus_adapters.features import BAG, FeatureReader, Features
 from momus_adapters.pyro.programs import (
-    TYPES,
     Programs,
     arrays_of,
-    global_values,
     numerics,
     shape_of,
-    tensors_of,
     train,
 )
 from momus_adapters.pyro.sampling import Draw, Sampler
@@ -78,11 +75,11 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
     its posterior from ``x`` (amortised or exact), and thus works for any document. Sites with
     ``infer={"enumerate": "parallel"}`` in the guide are summed out exactly; the others are drawn S times.
 
-    Latents outside of the plate are not part of z: scoring fixes them at their posterior means (taken on the
-    unconstrained scale). A class (a torch.nn.Module or PyroModule) is instantiated for each fit as ``cls(**options)``,
-    with ``shape`` (of a row) and ``rows`` (of the real text, for initialisation; none when loading) if its constructor
-    takes them. Construct networks in such classes, never at module level, where two critics would share them.
-    Parameters of both programs live in a separate parameter store.
+    What documents share is a parameter: a latent outside of the plate is refused. A class (a torch.nn.Module or
+    PyroModule) is instantiated for each fit as ``cls(**options)``, with ``shape`` (of a row) and ``rows`` (of the
+    real text, for initialisation; none when loading) if its constructor takes them. Construct networks in such
+    classes, never at module level, where two critics would share them. Parameters of both programs live in a
+    separate parameter store.
 
     Draws are keyed by a hash of a document's text: a score depends on neither the batch nor the order. There are rules
     for the normal family, gamma, beta, Dirichlet, categorical, Bernoulli, and all distributions with an inverse
@@ -99,17 +96,13 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
         word counts, see `momus_adapters.features.BagOfWords`.
     model_options, guide_options, feature_options
         Plain keyword arguments of these.
-    plate
-        Name of the plate over documents.
     expectation
         ``guide``: expectations under the guide; ``importance``: under P_c(z | x) itself, by self-normalised importance
         sampling with the guide as proposal (for guides that draw all sites).
     draws
         S, draws per document.
-    steps, batch, rate, decay, particles
-        SVI: steps, documents per step, learning rate of ADAM, its total decay, draws per step.
-    precision
-        ``float64`` or ``float32``: the default tensor type while the programs run.
+    steps, batch, rate, decay
+        SVI: steps, documents per step, learning rate of ADAM, its total decay.
     seed
         Seeds the order of documents, SVI, and the draws.
 
@@ -152,15 +145,12 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
     model_options: dict[str, Any] | None = None
     guide_options: dict[str, Any] | None = None
     feature_options: dict[str, Any] | None = None
-    plate: str = "documents"
     expectation: Annotated[str, OneOf("guide", "importance")] = "guide"
     draws: Count = 32
     steps: Count = 2000
     batch: Count = 64
     rate: float = 0.01
     decay: float = 0.1
-    particles: Count = 1
-    precision: Annotated[str, OneOf(*TYPES)] = "float64"
     seed: int = 0
 
     @property
@@ -172,7 +162,7 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
         """What saved arrays are read into."""
         return Tensors()
 
-    new_parameters = new_weights = new_globals = _new_tensors
+    new_parameters = new_weights = _new_tensors
 
     def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
@@ -185,8 +175,7 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
         state.texts("sites_", least=1)
         state.flag("exact_")
         state.component("weights_", Tensors)  # buffers of networks may hold −∞, as masks do
-        for name in ("parameters_", "globals_"):
-            state.component(name, Tensors).check_finite(state, name)
+        state.component("parameters_", Tensors).check_finite(state, "parameters_")
 
     def fit(self, real: Corpus) -> Self:
         """Fit the features, then the model and the guide by SVI.
@@ -207,17 +196,16 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
             )
         rows = self.rows(real.take(usable))
         self.shape_ = list(rows.shape[1:])
-        with numerics(self.precision, self.device):
+        with numerics(self.device):
             torch.manual_seed(self.seed)
             programs = Programs.of(self, rows)
-            x = torch.as_tensor(rows, dtype=torch.get_default_dtype(), device=self.device)
+            x = torch.as_tensor(rows, dtype=torch.float64, device=self.device)
             self.plates_, _ = shape_of(programs, x)
             self.curve_ = train(programs, x, self)
-            self.globals_ = Tensors.of(arrays_of(global_values(programs, x, self.plate)))
             parameters = dict(pyro.get_param_store().items())
             programs.check_networks(list(parameters))
             self.parameters_, self.weights_ = Tensors.of(arrays_of(parameters)), Tensors.of(programs.weights())
-        with numerics(self.precision, self.device):
+        with numerics(self.device):
             sampler = self._sampler()
             self.sites_ = list(sampler.draw(x[:2], torch.arange(2, device=self.device), 1).sites)
             self.exact_ = sampler.nothing_drawn(x)
@@ -228,8 +216,8 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
     def _sampler(self) -> Sampler:
         programs = Programs.of(self, np.zeros((0, *self.shape_)))
         programs.restore(self.weights_.arrays())
-        parameters, fixed = (tensors_of(p.arrays(), self.device) for p in (self.parameters_, self.globals_))
-        return Sampler(programs, parameters, fixed, self.plate, self.seed, self.plates_)
+        parameters = {k: torch.as_tensor(v, device=self.device) for k, v in self.parameters_.arrays().items()}
+        return Sampler(programs, parameters, self.seed, self.plates_)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Return the reason for each document that has no features."""
@@ -240,9 +228,9 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
         rows = self.rows(batch)
         keys = torch.from_numpy(batch.hashes.astype(np.uint64).view(np.int64).copy())
         count = 1 if self.exact_ else self.draws
-        with torch.no_grad(), numerics(self.precision, self.device):
+        with torch.no_grad(), numerics(self.device):
             sampler = self._sampler()
-            x = torch.as_tensor(rows, dtype=torch.get_default_dtype(), device=self.device)
+            x = torch.as_tensor(rows, dtype=torch.float64, device=self.device)
             draws = sampler.draw(x, keys.to(self.device), count)
             return _averaged(draws, count, self.sites_, self.expectation == "importance")
 
