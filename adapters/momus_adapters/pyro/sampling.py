@@ -27,15 +27,11 @@ class Draw:
     ----------
     sites
         log P_c of each latent site, (B,), by name: the expectation over sites that the guide enumerates.
-    guide, data
-        Log density of the guide, and of the observed sites, (B,).
     values
         Values of the drawn sites, (B, d).
     """
 
     sites: dict[str, Tensor]
-    guide: Tensor
-    data: Tensor
     values: Tensor
 
 
@@ -107,7 +103,7 @@ class Sampler:
 
 def _concatenated(draws: list[Draw]) -> Draw:
     sites = {k: torch.cat([d.sites[k] for d in draws]) for k in draws[0].sites}
-    return Draw(sites, *(torch.cat([getattr(d, k) for d in draws]) for k in ("guide", "data", "values")))
+    return Draw(sites, torch.cat([d.values for d in draws]))
 
 
 def _log_prob(site: Any) -> Tensor:
@@ -136,8 +132,6 @@ def _scored(model: Any, guide: Any, size: int) -> Draw:
     def expected(site: Any, value: Tensor) -> Tensor:
         return per_document(marginal(value, log_q, enumerated), plate_dim(site), size)
 
-    zero = torch.zeros(size)
-    observed = [s for s in model.nodes.values() if s["type"] == "sample" and s["is_observed"] and plate_dim(s)]
     values = [
         _flat(s["value"], len(s["fn"].event_shape) - plate_dim(s), size)
         for s in posterior.values()
@@ -145,8 +139,6 @@ def _scored(model: Any, guide: Any, size: int) -> Draw:
     ]
     return Draw(
         {n: expected(s, _log_prob(s)) for n, s in latent.items()},
-        sum((expected(s, log_q[n]) for n, s in posterior.items()), zero),
-        sum((expected(s, _log_prob(s)) for s in observed), zero),
         torch.cat(values, dim=1) if values else torch.zeros(size, 0),
     )
 
