@@ -60,7 +60,7 @@ class HiddenGroups(Components):
     examples
         The beginnings of the ids of a few groups.
     covariate
-        What was measured, such as ``Latent NLL per step`` or ``word use``.
+        What was measured, such as ``word use``.
     """
 
     low: float

@@ -18,10 +18,8 @@ from momus.checks.dependence import (
     order_correlation,
     variance_components,
 )
-from momus.checks.notes import check_groups
 from momus.checks.texts import check_texts
 from momus.checks.texts import dependence_checks as checks_of_sketch
-from momus.critic.scores import Scores
 from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus
 from momus.text.sketches import TextSketch
@@ -146,24 +144,6 @@ def test_order_is_noticed_and_independence_is_not():
     assert order_correlation(np.ones(50)) is None
     assert order_correlation(np.arange(19.0)) is None
     assert order_correlation(np.append(np.arange(30.0), np.nan)).documents == 30
-
-
-def scores(values, ids, prompts=None, groups=()):
-    n = len(values)
-    reasons = [None if np.isfinite(v) else "empty" for v in values]
-    return Scores("c", "x", ids, prompts or [None] * n, values * 4, np.full(n, 4), reasons, groups=groups)
-
-
-def test_scores_are_checked_per_step_unless_groups_or_prompts_are_known():
-    values, ids = clustered(20, 10, 0.5, 1)
-    values[3] = np.nan
-    found = check_groups(scores(values, ids))
-    assert found.documents == 199
-    assert found.p == hidden_groups(values, ids).p
-    for known in ({"groups": ["g"] * 200}, {"prompts": ["p"] * 200}):
-        assert check_groups(scores(values, ids, **known)) is None
-    assert check_groups(scores(values, ids, prompts=ids)) is not None, "each prompt occurs once"
-    assert check_groups(scores(values, [f"x:{i}" for i in range(200)])) is None
 
 
 def test_covariates_by_hand():
