@@ -12,7 +12,7 @@ from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
 from momus.inference import Design, Method, compare_rows
 from momus.inference.contrast import contrast_of
 from momus.inference.influence import Errors, _deviation, cross_fitted, distance_error, tvd_witness
-from momus.inference.intervals import NONE, detectable_difference, hedges_factor, of_effect
+from momus.inference.intervals import NONE, detectable_difference, hedges_factor, of_effect, ratio_interval
 from momus.inference.matching import in_blocks
 from momus.inference.multiplicity import HEADLINE, TAIL, _scores, _shares, strength_of_contrasts
 from momus.inference.multipliers import Influences
@@ -28,7 +28,6 @@ from momus.inference.spread import (
     of_distances,
     of_ratios,
     of_values,
-    ratio_interval,
 )
 from momus.inference.studentised import Difference, Ratio
 from momus.inference.weights import all_labels, multiplicities, random_labels
