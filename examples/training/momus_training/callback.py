@@ -47,8 +47,8 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
     so in the trackers that ``report_to`` names.
 
     A training run is looked at many times, so a ``p`` below 0.05 at some look means little. Headline statistics also
-    have ``p_always`` and ``alarm``: with `always_valid`, the probability of *any* false alarm, of any critic at any
-    look, is at most `alpha`. p-values are adjusted over the critics by Holm's method, and α is spent over the looks
+    have ``p_always`` and ``alarm``: the probability of *any* false alarm, of any critic at any look, is at most
+    `alpha`. p-values are adjusted over the critics by Holm's method, and α is spent over the looks
     (`momus.inference.sequential.spent`), which allows for the one real sample that all looks share. Small p-values are
     computed again with as many permutations as the level of the look needs.
 
@@ -64,10 +64,10 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         Steps between two looks; 0 looks at each evaluation of the trainer.
     start
         Whether to look before the first step too.
-    permutations, resamples, confidence
+    permutations, resamples
         Settings of the tests and intervals, see `momus.inference`; ``p`` itself is not adjusted.
-    always_valid, alpha
-        Whether to compute ``p_always`` and ``alarm``, and the level over all critics and looks.
+    alpha
+        The level over all critics and looks.
     looks
         Planned number of looks, which then share most of α evenly; None: taken from the trainer's number of steps if
         ``every`` is set, otherwise unlimited.
@@ -97,8 +97,6 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         start: bool = False,
         permutations: int = 199,
         resamples: int = 999,
-        confidence: float = 0.95,
-        always_valid: bool = True,
         alpha: float = 0.05,
         looks: int | None = None,
         rollouts: int = 512,
@@ -110,10 +108,8 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         self.every = every
         self.start = start
         self.settings: dict[str, Any] = {"permutations": permutations, "resamples": resamples, "seed": seed}
-        self.settings["confidence"] = confidence
         self.seed = seed
         self.history: list[dict[str, Any]] = []
-        self.always_valid = always_valid
         self.repeated = RepeatedTests(self.settings, alpha, looks)
         self._scores: list[Scores] = []
         self._rollouts = Rollouts(rollouts)
@@ -210,7 +206,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
             rows = judge(critic, real, generated, **self.settings)
             latent = "latent_ppl" if critic.sequence else "latent_nll"
             verdicts += [v for v in rows if v.headline or v.statistic == latent]
-        looks = self.repeated.add(self.critics, self._scores, scored, verdicts) if self.always_valid else {}
+        looks = self.repeated.add(self.critics, self._scores, scored, verdicts)
         self._record(verdicts, looks, state)
         return verdicts
 
