@@ -127,7 +127,7 @@ WRONG = {
         ["filter", "run", "g.jsonl", "-r", "real.jsonl", "--kept", "", "--dropped", "a.jsonl"],
     ),
     "a power beyond 1": (
-        lambda f: plan(read_comparison("run").verdicts, None, difference=0.2, power=2.0),
+        lambda f: plan(read_comparison("run").verdicts, difference=0.2, power=2.0),
         ["plan", "run", "--difference", "0.2", "--power", "2"],
     ),
     "a limit that is no number": (lambda f: Limit.parse("length=x"), ["gate", "run", "--max", "length=x"]),
