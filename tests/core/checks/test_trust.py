@@ -18,7 +18,7 @@ from momus.checks.dependence import (
     order_correlation,
     variance_components,
 )
-from momus.checks.texts import check_texts
+from momus.checks.texts import check_texts, sentence
 from momus.checks.texts import dependence_checks as checks_of_sketch
 from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus
@@ -211,16 +211,16 @@ def test_copies_are_found_within_and_between_texts():
     assert (by["repeated", "half"].documents, by["repeated", "half"].share) == (20, 0.5)
     assert by["copied", "one"].documents == 1
     assert not by["copied", "one"].warns
-    assert "20 of 40 documents of 'half' repeat another one (20 word for word, 0 nearly" in (
-        by["repeated", "half"].warning
+    assert "20 of 40 documents of 'half' repeat another one (20 word for word, 0 nearly" in sentence(
+        by["repeated", "half"]
     )
-    assert "2 of 40 documents of 'memory' are also in the text that critics are fitted on" in (
-        by["memorised", "memory"].warning
+    assert "2 of 40 documents of 'memory' are also in the text that critics are fitted on" in sentence(
+        by["memorised", "memory"]
     )
     # the first copy in an order that depends on the texts alone
     first = int(np.argmin(corpora[2].hashes[38:]))
     example = f"(0 word for word; for example 'copy:{39 + first}' and 'real:{1 + first}')"
-    assert f"2 of 40 documents of 'copy' are also in 'real' {example}" in by["copied", "copy"].warning
+    assert f"2 of 40 documents of 'copy' are also in 'real' {example}" in sentence(by["copied", "copy"])
 
 
 def test_warnings_name_the_groups_their_correlation_and_the_way_out():
