@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transformers import TrainerCallback
@@ -14,7 +13,6 @@ from momus.critic.hooks import check_fitted, overlap
 from momus.critic.scores import Scores
 from momus.errors import UsageError
 from momus.inference.sequential import Look
-from momus.outputs import write_own
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.verdicts.judge import judge
@@ -146,10 +144,6 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         import pandas as pd
 
         return pd.DataFrame(self.history, columns=["step", "epoch", *COLUMNS, *ALWAYS, *COUNTS])
-
-    def save(self, path: str | Path) -> Path:
-        """Write `history` as CSV; what Momus did not write there is not replaced."""
-        return write_own(Path(path), self.frame().to_csv(index=False), "a history of a training")
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Score the real text once.
