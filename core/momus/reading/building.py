@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import accumulate
 from types import TracebackType
-from typing import IO
+from typing import IO, Self
 
 import pyarrow as pa
 
@@ -26,10 +26,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 class Builder:
     """Collects rows into record batches of at most 4,096 documents or about 4 MB.
 
-    Parameters
-    ----------
-    spill
-        Size in bytes above which the batches go to a temporary file that is mapped into memory.
+    Batches of more than `SPILL_BYTES` together go to a temporary file that is mapped into memory.
 
     >>> with Builder() as builder:
     ...     _ = builder.add("a", Row("a", ["Text."], [None]))
@@ -38,8 +35,7 @@ class Builder:
     [['Text.']]
     """
 
-    def __init__(self, spill: int = SPILL_BYTES) -> None:
-        self._spill = spill
+    def __init__(self) -> None:
         self.rows = 0
         self._batch: list[tuple[str, Row]] = []
         self._size = 0
@@ -49,7 +45,7 @@ class Builder:
         self._file: IO[bytes] | None = None
         self._writer: pa.ipc.RecordBatchFileWriter | None = None
 
-    def __enter__(self) -> Builder:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -90,7 +86,7 @@ class Builder:
         batch = pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
         self._batches.append(batch)
         self._bytes += batch.nbytes
-        if self._bytes > self._spill:
+        if self._bytes > SPILL_BYTES:
             with _writing():
                 self._to_file()
 

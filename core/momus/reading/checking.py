@@ -42,7 +42,7 @@ LEFT = "check the condition, or give a file that holds answers"
 
 def check(reading: Rows, top: Location) -> None:
     """Raise an error if no record is a document."""
-    rows = reading.builder.rows
+    rows = reading.rows
     if not rows:
         if reading.left_out:
             reason, count = reading.left_out.most_common(1)[0]
@@ -54,7 +54,7 @@ def check(reading: Rows, top: Location) -> None:
 
 def check_documents(reading: Rows, top: Location) -> None:
     """Raise an error if no row is a document; it names the fields, and the hint the one that looks like answers."""
-    rows = reading.builder.rows
+    rows = reading.rows
     if reading.problems.total() < rows:
         if not reading.filled and rows > 1 and reading.read_as:
             raise top.error(

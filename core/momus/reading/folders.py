@@ -13,7 +13,9 @@ from pathlib import Path, PurePath
 
 from momus.arguments import arg
 from momus.errors import UsageError
+from momus.ownership import kind_at
 from momus.reading.location import Location, base_of, list_remote, shorten
+from momus.reading.logs import LogReader
 from momus.reading.markup import SUFFIXES as MARKUP
 from momus.reading.streams import PACKED, SUFFIXES, TEXTUAL, split_name
 from momus.redact import redacted
@@ -86,6 +88,36 @@ def listing_of(top: Location) -> Listing | None:
     return Listing(top, base_of(place) if pattern else f"{place.rstrip('/')}/", shown, pattern)
 
 
+def locations(top: Location, fmt: str | None, include: Sequence[str] = (), reader: LogReader | None = None) -> Listed:
+    """List the files to read, each with its format if that is settled; of a folder of logs, those that a reader knows.
+
+    Raises
+    ------
+    ReadingError
+        There is none, it cannot be read from standard input, or it belongs to a run, a fitted critic or the like.
+    """
+    kind = kind_at(top.path) if top.path is not None else None
+    if kind is not None:
+        raise top.error(
+            f"this belongs to a folder of Momus ({kind.name}), expected texts", "name a file or a folder of texts"
+        )
+    if top.stdin and (reader is not None or fmt == "arrow"):
+        what = "Arrow data" if reader is None else "a log"
+        raise top.error(f"{what} is not read from standard input", "write it to a file, and give that")
+    if top.path is not None and fmt is None and reader is None and is_dataset(top.path):
+        return Listed([(Location(path, str(path), top.prefix), "arrow") for path in datasets_files(top, top.path)])
+    if (listing := listing_of(top)) is None:
+        return Listed([(top, fmt)])
+    if reader is None or listing.pattern:
+        return members(listing, fmt, include)
+    logs = [path for path in listing.paths if reader.fits(path.name)]
+    if not logs:
+        raise top.error(
+            f"no file in this folder is called {' or '.join(reader.patterns())}", "name the log file itself"
+        )
+    return Listed([(listing.place(path), None) for path in logs])
+
+
 def members(listing: Listing, fmt: str | None, include: Sequence[str] = ()) -> Listed:
     """List the files to read of a folder or a pattern, in order.
 
@@ -105,7 +137,6 @@ def members(listing: Listing, fmt: str | None, include: Sequence[str] = ()) -> L
             "this is a remote folder that Hugging Face datasets saved",
             "name its files by a pattern that ends in *.arrow, or fetch the folder first",
         )
-    fmt = None if fmt == "folder" else fmt
     if listing.pattern:
         # a pattern that ends in * means files that can be read; one that says more means just these
         if (top.url or str(top.path)).endswith("*"):

@@ -6,7 +6,7 @@ import json
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, islice
 from typing import NoReturn
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from momus.arguments import arg
 from momus.errors import MomusError, ReadingError, UsageError
 from momus.limits import Limits
+from momus.progress import Advance
 from momus.reading.building import Builder
 from momus.reading.checking import FieldsSeen, TwoTextsError
 from momus.reading.encoding import refuse_others
@@ -35,10 +36,6 @@ from momus.redact import redacted, redacted_value
 from momus.text.corpus import Corpus
 from momus.text.documents import Answers, Origin
 
-Progress = Callable[[int, int | None], None]
-"""Called after each batch with the bytes read so far (of the files as stored on disk) and their total, which is None
-for standard input and pipes."""
-
 LONGEST = 1000
 """Characters of a value of a log's provenance, as JSON; longer ones are shortened."""
 NO_TEXT = "they hold no text (calls of tools, reasoning)"
@@ -46,28 +43,34 @@ Records = Iterator[tuple[int, object]]
 """Positions and values of records."""
 
 
-class Rows:
-    """Reads files into a builder, and remembers where each row came from."""
+class Rows(Builder):
+    """Reads files into record batches, and remembers where each row came from.
+
+    Parameters
+    ----------
+    options
+        Those `ReadingOptions.of_text`.
+    items
+        The list of a JSON document that holds the records.
+    advance
+        Called after each batch with the percentage of ``total`` that was read: bytes of the files as they are stored.
+    """
 
     def __init__(
-        self,
-        builder: Builder,
-        options: ReadingOptions,
-        items: str | None = None,
-        progress: Progress | None = None,
-        total: int | None = None,
+        self, options: ReadingOptions, items: str | None = None, advance: Advance | None = None, total: int = 0
     ) -> None:
+        super().__init__()
         named = options.for_text(None)
         self.limits = options.limits or Limits.current()
-        self.builder, self.field, self.items = builder, named["field"], items
-        self.shaper = Shaper(options.keep, turns=options.turns, prompt=named["prompt"])
+        self.field, self.items = named["field"], items
+        self.shaper = Shaper(tuple(options.keep), turns=options.turns, prompt=named["prompt"])
         self.where = None if named["where"] is None else Where(named["where"])
         self.formats: dict[str, tuple[Format, bool]] = {}  # how records are read, by name; whether chats are unpacked
         self.models: Counter[str] = Counter()  # number of answers of each model, where records say whose they are
         self.writers: dict[str, None] = {}  # the paths that say it
         self.abouts: list[Mapping[str, object]] = []  # what each log says about itself
         self.left_out: Counter[str] = Counter()  # rows of logs that are no documents, by reason
-        self.encoding, self.skip, self.progress = options.encoding, options.skip_bad_lines, progress
+        self.encoding, self.skip, self.advance = options.encoding, options.skip_bad_lines, advance
         self.problems: Counter[str] = Counter()
         self.lists: Counter[str] = Counter()  # records with a list of answers, by field
         self.listed: Counter[str] = Counter()  # the answers in them
@@ -82,8 +85,8 @@ class Rows:
         """Read one file into the builder, a log by its reader; an empty file is an error if it is the only one."""
         # files of one prefix are parts of one data set: the rows of a part are numbered after those of the part before
         continues = bool(self.starts) and location.prefix == self.starts[-1][1].prefix
-        self.rows_before = self.builder.rows if continues else 0
-        self.starts.append((self.builder.rows, location))
+        self.rows_before = self.rows if continues else 0
+        self.starts.append((self.rows, location))
         location.limits = self.limits
         with guarded(location):
             size = size_of(location)
@@ -96,8 +99,12 @@ class Rows:
                         raise location.error("the file is empty", "give a file that holds documents")
                     self._add_all(location, *self._records(location, file, kind), size)
             self.bytes_before += size or 0
-        if self.progress is not None:
-            self.progress(self.bytes_before, self.total)
+        self._tell(0)
+
+    def _tell(self, read: int) -> None:
+        """Say how much was read, with so many bytes of the present file."""
+        if self.advance is not None and self.total:
+            self.advance(round(100 * (self.bytes_before + read) / self.total))
 
     def _log(self, location: Location, reader: LogReader, alone: bool) -> Records:
         """Yield the records of a log; beside others, its ids begin with the name of its task.
@@ -143,7 +150,7 @@ class Rows:
     def take(self, location: Location, records: Iterable[object]) -> None:
         """Add records that are in memory already."""
         self.limits = replace(self.limits, document=sys.maxsize)  # it is in memory, whatever its size
-        self.starts.append((self.builder.rows, location))
+        self.starts.append((self.rows, location))
         self._add_all(location, *self._told(location, enumerate(records, 1), self.field), None)
 
     @property
@@ -158,8 +165,8 @@ class Rows:
             for row in self.shaper.rows(value, field):
                 if self.values is not None:
                     self.values.append(value)
-                if self._add(location, position, row) and self.progress is not None:
-                    self.progress(self.bytes_before + min(location.tell(), size or 0), self.total)
+                if self._add(location, position, row):
+                    self._tell(min(location.tell(), size or 0))
 
     def _add(self, location: Location, position: int, row: Row) -> bool:
         """Add a row; True if it completes a batch."""
@@ -174,7 +181,7 @@ class Rows:
         id = row.id or default_id
         if row.answer:
             id, row = self._answer(row, id, default_id)
-        return self.builder.add(id, row)
+        return self.add(id, row)
 
     def _answer(self, row: Row, id: str, default_id: str) -> tuple[str, Row]:
         """Give one of several answers its id, and the prompt that it shares with the others of its record."""
@@ -267,7 +274,7 @@ class Rows:
         ReadingError
             An id occurs twice.
         """
-        table = self.builder.finish()
+        table = self.finish()
         try:
             corpus = Corpus(table, name)
         except UsageError:

@@ -17,14 +17,14 @@ import pyarrow.parquet as pq
 
 from momus.errors import UsageError
 from momus.files import file_digest
-from momus.reading.building import Builder
 from momus.reading.checking import check as check_rows
 from momus.reading.checking import check_models
 from momus.reading.encoding import codec
 from momus.reading.files import guarded, open_file
+from momus.reading.folders import locations
 from momus.reading.gathering import Rows
 from momus.reading.location import Location, Part, is_address
-from momus.reading.options import ReadingOptions, Source, field_of, locations, top_of
+from momus.reading.options import ReadingOptions, Source
 from momus.reading.paths import decoded
 from momus.reading.recognised import SAMPLE, recognised
 from momus.reading.streams import file_format
@@ -109,8 +109,8 @@ def list_inputs(paths: Sequence[str], options: ReadingOptions) -> tuple[list[Inp
                 f"{path}: only files and folders on disk are read in parts",
                 hint="fetch or convert it to files of JSON Lines or Parquet first",
             )
-        field, items = field_of(source, options.for_text(None)["field"])
-        top = top_of(source)
+        field, items = source.field_and_list(options.for_text(None)["field"])
+        top = source.top
         with guarded(top):
             listed = locations(top, options.fmt, options.include)
             for location, settled in listed.files:
@@ -288,12 +288,10 @@ def read_rows(
         # the bytes of lines are hashed as they are read (`open_lines`)
         if (part is None or file.kind == "parquet") and file.has_changed(part):
             raise location.changed()
-    with Builder() as builder:
-        how = replace(options.of_text(None), field=file.field)
-        reading = Rows(builder, how, file.items, None, file.size)
+    with Rows(replace(options.of_text(None), field=file.field), file.items) as reading:
         reading.values = [] if values else None
         reading.read(location, None if file.kind is None else file.kind.removeprefix("packed "), False)
-        if check and builder.rows:
+        if check and reading.rows:
             check_rows(reading, location)
         check_models(reading, location)
         return options.of_documents(reading.corpus(file.prefix)), reading

@@ -27,8 +27,6 @@ FORMATS = {
     "lines": "plain text: one document per line",
     "paragraphs": "plain text: one document per paragraph; blank lines separate them",
     "markup": "one document with headings per file (Markdown, HTML, LaTeX, MediaWiki)",
-    "datasets": "a folder that Hugging Face datasets saved",
-    "folder": "all files of the formats above in a folder and its subfolders",
 }
 """Formats by name, with what a record is in each."""
 

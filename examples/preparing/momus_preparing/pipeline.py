@@ -16,7 +16,7 @@ from momus.ownership import check_output
 from momus.progress import stage
 from momus.reading.folders import listing_of
 from momus.reading.markup import SUFFIXES as MARKUP
-from momus.reading.options import Source, top_of
+from momus.reading.options import Source
 from momus.reading.streams import SUFFIXES, TEXTUAL, split_name
 from momus.text.counting import counted
 from momus_preparing.filters import Filters, PreparedTexts, clean, lemmatizer, spelling_variants
@@ -139,7 +139,7 @@ def holds_markup(source: Source) -> bool:
     >>> holds_markup(Source.parse("docs/use.md")), holds_markup(Source.parse("docs.jsonl"))
     (True, False)
     """
-    top = top_of(source)
+    top = source.top
     listing = listing_of(top)
     files = [top.name or PurePath()] if listing is None else listing.paths
     suffixes = Counter(suffix for _, suffix in map(split_name, files) if suffix)
