@@ -14,8 +14,6 @@ from momus.reading import Log, LogReader, LogRecords, Problem
 from momus.reading.location import shorten
 from momus_adapters.logs.fields import dated, known, mapping, named, one_or_all, shaped, value_at
 
-COLUMNS = ("doc", "model_response", "metric")
-
 
 class LightevalReader(LogReader):
     """Details of lighteval; the text is ``model_response.text``, and prompts are paired by ``doc.id``.
@@ -47,7 +45,7 @@ class LightevalReader(LogReader):
             generated = [text for text in texts if text is not None] if isinstance(texts, list) else []
             return named(row, name, one_or_all(generated, "generated text (the task scores given answers)"))
 
-        return LogRecords(shaped(log.rows(COLUMNS), shape), _about(_results(log, date), task), task)
+        return LogRecords(shaped(log.rows(), shape), _about(_results(log, date), task), task)
 
 
 def _gold(doc: Mapping[str, object]) -> object:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import codecs
 import io
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from momus.arguments import arg
 from momus.errors import UsageError
-from momus.reading.files import CHUNK, OpenedFile, Pieces
+from momus.reading.files import CHUNK, OpenedFile, Stream
 from momus.reading.location import Location, Problem
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 BOM = codecs.BOM_UTF8
 # byte order marks; those of UTF-32 come first, since they begin with those of UTF-16
@@ -107,6 +111,22 @@ def _wide_encoding(head: bytes) -> str | None:
     return None
 
 
+class _Pieces(Stream):
+    """The bytes that an iterator gives piece by piece."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._ready = pieces, memoryview(b"")
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read the next bytes into the buffer and return their number, 0 at the end."""
+        while not self._ready and (piece := next(self._pieces, None)) is not None:
+            self._ready = memoryview(piece)
+        target = memoryview(buffer)
+        count = min(len(target), len(self._ready))
+        target[:count], self._ready = self._ready[:count], self._ready[count:]
+        return count
+
+
 def lines(
     location: Location, file: OpenedFile, encoding: str, skip: bool = False
 ) -> Iterator[tuple[int, str | Problem]]:
@@ -117,7 +137,7 @@ def lines(
     content = file.content
     if encoding != "utf-8":  # in the bytes of a wide encoding, a line feed is more than one byte
         pieces = (piece.encode("utf-8", "replace") for piece in chunks(location, file, encoding))
-        content = io.BufferedReader(Pieces(pieces), CHUNK)
+        content = io.BufferedReader(_Pieces(pieces), CHUNK)
     offset, number = 0 if location.part is None else location.part.start, location.before
     longest = location.limits.document + 2  # with the line end
     while raw := content.readline(longest):

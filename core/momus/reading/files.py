@@ -46,7 +46,7 @@ class DamagedError(Exception):
     """Compressed data that cannot be decompressed."""
 
 
-class _Stream(io.RawIOBase):
+class Stream(io.RawIOBase):
     """A stream of bytes that only reads."""
 
     def readable(self) -> bool:
@@ -54,23 +54,7 @@ class _Stream(io.RawIOBase):
         return True
 
 
-class Pieces(_Stream):
-    """The bytes that an iterator gives piece by piece."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces, self._ready = pieces, memoryview(b"")
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        """Read the next bytes into the buffer and return their number, 0 at the end."""
-        while not self._ready and (piece := next(self._pieces, None)) is not None:
-            self._ready = memoryview(piece)
-        target = memoryview(buffer)
-        count = min(len(target), len(self._ready))
-        target[:count], self._ready = self._ready[:count], self._ready[count:]
-        return count
-
-
-class _Bounded(_Stream):
+class _Bounded(Stream):
     """Fills buffers, and stops the decompression of a file beyond its limits: a few bytes can hold gigabytes."""
 
     def __init__(self, location: Location, content: io.BufferedIOBase, packed: BinaryIO | None) -> None:
@@ -101,7 +85,7 @@ class _Bounded(_Stream):
         return filled
 
 
-class _Counted(_Stream):
+class _Counted(Stream):
     """Counts the bytes that are read from a stream; that of a pipe cannot tell its position."""
 
     def __init__(self, raw: io.BufferedIOBase) -> None:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, islice
-from typing import NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -50,19 +49,15 @@ class Rows(Builder):
     ----------
     options
         Those `ReadingOptions.of_text`.
-    items
-        The list of a JSON document that holds the records.
     advance
         Called after each batch with the percentage of ``total`` that was read: bytes of the files as they are stored.
     """
 
-    def __init__(
-        self, options: ReadingOptions, items: str | None = None, advance: Advance | None = None, total: int = 0
-    ) -> None:
+    def __init__(self, options: ReadingOptions, advance: Advance | None = None, total: int = 0) -> None:
         super().__init__()
         named = options.for_text(None)
         self.limits = options.limits or Limits.current()
-        self.field, self.items = named["field"], items
+        self.field = named["field"]
         self.shaper = Shaper(tuple(options.keep), turns=options.turns, prompt=named["prompt"])
         self.where = None if named["where"] is None else Where(named["where"])
         self.formats: dict[str, tuple[Format, bool]] = {}  # how records are read, by name; whether chats are unpacked
@@ -156,7 +151,8 @@ class Rows(Builder):
     @property
     def needed(self) -> tuple[str, ...]:
         """Paths that rows need beside the text and the labels."""
-        return (*self.shaper.needed, *(self.where.names if self.where is not None else ()))
+        prompt = () if self.shaper.prompt is None else (self.shaper.prompt,)
+        return (*self.shaper.keep, *prompt, *(() if self.where is None else self.where.names))
 
     def _add_all(self, location: Location, records: Records, field: str | None, size: int | None) -> None:
         """Add the rows of all records of a file of this size, whose text is in a field."""
@@ -196,12 +192,8 @@ class Rows(Builder):
         if kind is None:
             refuse_others(location, file.head)
             kind = file_format(location, file.head)
-        if self.items is not None and kind != "json":
-            raise UsageError(
-                f"two fields for {location.label}: {self.items!r} after # and {self.field!r}", hint="give one of them"
-            )
         plain = kind in (*TEXTUAL, "markup")
-        read = records_in(location, file, kind, self.encoding, self.skip, self.field, self.needed, self.items)
+        read = records_in(location, file, kind, self.encoding, self.skip, self.field, self.needed)
         if plain and self.field is not None:
             raise location.error(f"plain text has no field {self.field!r}", "omit the field")
         return read if plain else self._told(location, *read)
@@ -210,12 +202,14 @@ class Rows(Builder):
         """The records that count, as their format has them, which the first of them tell; and the field of the text."""
         if self.where is not None:
             records = filter(lambda record: self._meets(record[1]), records)
-        first, rest = ahead(records, SAMPLE)
-        values = [value for _, value in first]
+        first: list[tuple[int, object]] = []
+        for location.position, value in islice(records, SAMPLE):
+            first.append((location.position, value))
+        rest, values = chain(first, records), [value for _, value in first]
         for value in values if not self.looked.records else ():
             if isinstance(value, Mapping):
                 self.looked.add(value)
-        known = None if self.items is not None else recognised(values)
+        known = recognised(values)
         if known is not None and known.sides and field is None:
             raise TwoTextsError(location, known)
         if field is not None and known is not None and not known.name and field.rpartition(".")[2] in PARTS:
@@ -297,21 +291,6 @@ class Rows(Builder):
             f"{second}: the id {id!r} is already used in {first}{more}",
             "give each document a unique id, or omit the ids to have them made from line numbers",
         )
-
-
-def ahead(records: Records, count: int) -> tuple[list[tuple[int, object]], Records]:
-    """The first records, and all of them; what reading ahead raises is raised once these were read."""
-    first: list[tuple[int, object]] = []
-    rest = records
-    try:
-        first.extend(islice(records, count))
-    except Exception as error:  # whatever it is, it is said of the right record
-        rest = map(_raise, [error])
-    return first, chain(first, rest)
-
-
-def _raise(error: Exception) -> NoReturn:
-    raise error
 
 
 def size_of(location: Location) -> int | None:

@@ -109,12 +109,10 @@ class Log:
         with open_file(self.location) as file:
             yield from records_in(self.location, file, "jsonl", self._encoding, self._skip)[0]
 
-    def rows(self, columns: Sequence[str] = ()) -> Iterator[tuple[int, object]]:
-        """Yield (row number, record) of a Parquet file, of those of these columns that it has (default: all)."""
+    def rows(self) -> Iterator[tuple[int, object]]:
+        """Yield (row number, record) of a Parquet file."""
         with open_file(self.location) as file:
-            yield from parquet(
-                self.location, file, lambda schema: [n for n in schema.names if n in columns or not columns]
-            )
+            yield from parquet(self.location, file)
 
     def json(self) -> object:
         """Return the one JSON value of the file.

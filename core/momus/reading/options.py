@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,9 @@ class ReadingOptions:
     fmt: str | None = None
     encoding: str = "utf-8"
     skip_bad_lines: bool = False
-    keep: Sequence[str] = ()
+    keep: tuple[str, ...] = ()
     limits: Limits | None = None
-    include: Sequence[str] = ()
+    include: tuple[str, ...] = ()
     turns: str = "assistant"
     prompt: str | Mapping[str, str] | None = None
     where: str | Mapping[str, str] | None = None
@@ -64,6 +64,21 @@ class ReadingOptions:
     labels: tuple[str, ...] = ()
     label_digests: tuple[str, ...] = ()
     text: str = ""
+
+    def __post_init__(self) -> None:
+        """Make tuples of lists of names.
+
+        Raises
+        ------
+        UsageError
+            They are no such lists.
+        """
+        for option, (what, example) in LISTS.items():
+            values = getattr(self, option)
+            if isinstance(values, str) or not all(isinstance(value, str) and value for value in values):
+                hint = f'for example {option}=["{example}"]'
+                raise UsageError(f"{option} is {values!r}, expected a list of {what}", hint=hint)
+            object.__setattr__(self, option, tuple(values))
 
     def needing(self, names: Iterable[str]) -> ReadingOptions:
         """These options, with fields that critics read; those that are kept anyway are not looked for again.
@@ -113,11 +128,6 @@ class ReadingOptions:
         """
         if self.fmt is not None and self.fmt not in FORMATS:
             raise UsageError(f"unknown format {self.fmt!r}", hint=f"use one of {', '.join(FORMATS)}")
-        for option, (what, example) in LISTS.items():
-            values = getattr(self, option)
-            if isinstance(values, str) or not all(isinstance(value, str) and value for value in values):
-                hint = f'for example {option}=["{example}"]'
-                raise UsageError(f"{option} is {values!r}, expected a list of {what}", hint=hint)
         if self.turns not in TURNS:
             raise UsageError(f"unknown turns {self.turns!r} of a chat", hint=f"use one of {', '.join(TURNS)}")
         return replace(self.named(name), encoding=codec(self.encoding), keep=self.kept, needs=())
@@ -200,25 +210,25 @@ class Source:
             reader = reader_of(Path(head))
         return cls(reader, head, tail)
 
-    def field_and_list(self, field: str | None) -> tuple[str | None, str | None]:
-        """The field that holds the text, and the list that has it.
-
-        What a path names after ``#`` is the field; with another field beside it, a list of objects that have this
-        field.
+    def field(self, field: str | None) -> str | None:
+        """The field that holds the text: the one that is given, within what the name of the text says after ``#``.
 
         Raises
         ------
         UsageError
             Two fields of a log are named.
+
+        >>> Source.parse("docs.json#items").field("body"), Source.parse("docs.jsonl#body").field("body")
+        ('items.body', 'body')
         """
         if self.fragment is None or field in (None, self.fragment):
-            return field if self.fragment is None else self.fragment, None
+            return field if self.fragment is None else self.fragment
         if self.reader is not None:
             raise UsageError(
                 f"two fields for {redacted(self.path)}: {self.fragment!r} after # and {field!r}",
                 hint=f"give one of them; {arg('field')} can also name a field for each text",
             )
-        return field, self.fragment
+        return f"{self.fragment}.{field}"
 
     @property
     def top(self) -> Location:

@@ -48,8 +48,8 @@ class InputFile:
         The file, and the start of the ids of its records without one.
     kind
         Its format, see `momus.reading.FORMATS`; ``None`` settles it when it is read.
-    field, items
-        The field that holds the text, and the list that has it, as `momus.read_corpus` takes them from a path.
+    field
+        The field that holds the text.
     size, modified
         Bytes, and time of the last change in nanoseconds.
     sha256
@@ -60,7 +60,6 @@ class InputFile:
     prefix: str
     kind: str | None
     field: str | None
-    items: str | None
     size: int
     modified: int
     sha256: str = ""
@@ -109,7 +108,7 @@ def list_inputs(paths: Sequence[str], options: ReadingOptions) -> tuple[list[Inp
                 f"{path}: only files and folders on disk are read in parts",
                 hint="fetch or convert it to files of JSON Lines or Parquet first",
             )
-        field, items = source.field_and_list(options.for_text(None)["field"])
+        field = source.field(options.for_text(None)["field"])
         top = source.top
         with guarded(top):
             listed = locations(top, options.fmt, options.include)
@@ -120,7 +119,7 @@ def list_inputs(paths: Sequence[str], options: ReadingOptions) -> tuple[list[Inp
                 status = location.path.stat()
                 files.append(
                     InputFile(
-                        *(str(location.path), location.prefix, kind, field, items),
+                        *(str(location.path), location.prefix, kind, field),
                         *(status.st_size, status.st_mtime_ns),
                     )
                 )
@@ -288,7 +287,7 @@ def read_rows(
         # the bytes of lines are hashed as they are read (`open_lines`)
         if (part is None or file.kind == "parquet") and file.has_changed(part):
             raise location.changed()
-    with Rows(replace(options.of_text(None), field=file.field), file.items) as reading:
+    with Rows(replace(options.of_text(None), field=file.field)) as reading:
         reading.values = [] if values else None
         reading.read(location, None if file.kind is None else file.kind.removeprefix("packed "), False)
         if check and reading.rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 
@@ -127,16 +127,16 @@ def read_corpus(  # type: ignore[misc]  # of the options of a split text, mypy s
         fmt=fmt,
         encoding=encoding,
         skip_bad_lines=skip_bad_lines,
-        keep=keep,
+        keep=cast(tuple[str, ...], keep),
         limits=limits,
-        include=include,
+        include=cast(tuple[str, ...], include),
         turns=turns,
         prompt=prompt,
         where=where,
     )
     if split_by is None:
         return as_corpus(source, name, options)
-    return _by_value(as_corpus(source, name, replace(options, keep=(*keep, split_by))), split_by)
+    return _by_value(as_corpus(source, name, replace(options, keep=(*options.keep, split_by))), split_by)
 
 
 def read_path(
@@ -160,7 +160,7 @@ def read_path(
 
 def _gathered(source: Source, options: ReadingOptions, name: str, advance: Advance | None) -> tuple[Corpus, FieldsSeen]:
     """The corpus of a text, and the fields of its first records."""
-    field, items = source.field_and_list(options.for_text(None)["field"])
+    field = source.field(options.for_text(None)["field"])
     top = source.top
     reader = log_reader(source.reader) if source.reader is not None else None
     fmt = options.fmt
@@ -171,7 +171,7 @@ def _gathered(source: Source, options: ReadingOptions, name: str, advance: Advan
         files = listed.files
         sizes = [size_of(location) for location, _ in files]
         total = 0 if None in sizes else sum(size or 0 for size in sizes)
-    with Rows(replace(options, field=field), items, advance, total) as reading:
+    with Rows(replace(options, field=field), advance, total) as reading:
         for location, kind in files:
             reading.read(location, kind, files[0][0] is top if reader is None else len(files) == 1, reader)
         same_model(reading.abouts, top)

@@ -93,11 +93,6 @@ fields=[('year', '1603')], answer=0, source='')
     set_apart: Counter[str] = dataclasses.field(default_factory=Counter)
     prompt: str | None = None
 
-    @property
-    def needed(self) -> tuple[str, ...]:
-        """Fields that rows need beside the text and the labels."""
-        return self.keep if self.prompt is None else (*self.keep, self.prompt)
-
     def rows(self, record: object, name: str | None = None) -> list[Row]:
         """Make the rows of a record: one, or one per answer where the field holds a list of texts.
 

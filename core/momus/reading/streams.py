@@ -136,7 +136,6 @@ def records_in(
     skip: bool = False,
     field: str | None = None,
     needed: Sequence[str] | None = None,
-    items: str | None = None,
 ) -> tuple[Iterator[tuple[int, object]], str | None]:
     """Position and value of each record of a file of this format, and the field that holds their text.
 
@@ -146,21 +145,17 @@ def records_in(
         Whether lines that cannot be read become a `Problem` each.
     needed
         Paths that are needed beside the field and the labels; None: all columns of a table.
-    items
-        The list of a JSON document whose items are the records.
 
     Raises
     ------
     ReadingError
         The file is of another format, or damaged; also while the records are read.
     """
-    if kind == "parquet":
-        return tables.parquet(location, file, tables.wanted(field, needed)), field
-    if kind == "arrow":
-        return tables.arrow(location, file, tables.wanted(field, needed)), field
+    if kind in ("parquet", "arrow"):
+        return (tables.parquet if kind == "parquet" else tables.arrow)(location, file, field, needed), field
     check_head(location, file.head, encoding)
     if kind == "json":
-        return jsonfiles.json_document(location, file, encoding, field, items)
+        return jsonfiles.json_document(location, file, encoding, field)
     if kind == "jsonl":
         return jsonfiles.json_lines(location, file, encoding, skip), field
     if kind in TABULAR:

@@ -302,7 +302,7 @@ def test_doubled_ids_across_files_name_both(tmp_path):
         read_corpus(tmp_path)
 
 
-@pytest.mark.parametrize("options", [{"fmt": "xls"}, {"encoding": "utf-9"}, {"encoding": "base64"}, {"field": "other"}])
+@pytest.mark.parametrize("options", [{"fmt": "xls"}, {"encoding": "utf-9"}, {"encoding": "base64"}, {"keep": "id"}])
 def test_parameters_that_cannot_be_used(tmp_path, options):
     (tmp_path / "a.jsonl").write_bytes(GOOD)
     with pytest.raises(UsageError) as caught:
