@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from momus.arguments import arg
 from momus.errors import ReadingError
 from momus.reading.formats import Format
-from momus.reading.location import Location, NoDocumentsError, shorten
+from momus.reading.location import Location, shorten
 from momus.reading.markup import NO_HEADINGS
 from momus.reading.paths import LABELS, check_path, kind, quoted
 from momus.reading.records import shortened
@@ -88,7 +88,7 @@ def check_documents(reading: Rows, top: Location) -> None:
     start = f" (the first in {unit} {position})" if position else ""
     fault = f"none of the {rows:,} records is a document" if rows > 1 else "the only record is not a document"
     message = f"{top.label}: {fault}: {reason}{f' ({count:,} times)' if count > 1 else ''}{start}{fields}"
-    raise ReadingError(message, hint) if reading.abouts else NoDocumentsError(message, hint, record=seen.first)
+    raise ReadingError(message, hint)
 
 
 def check_models(reading: Rows, top: Location) -> None:

@@ -150,14 +150,6 @@ def trusted(setting: str) -> str:
     return f"if the file is to be trusted, set the variable {VARIABLE} to {setting}, say"
 
 
-class NoDocumentsError(ReadingError):
-    """A file holds no documents, as a log does whose reader is not named: what the file is called, and a record."""
-
-    def __init__(self, message: str, hint: str, name: str = "", record: object = None) -> None:
-        super().__init__(message, hint)
-        self.name, self.record = name, record
-
-
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Takes the place of a record that cannot be read as a document; ``reason`` says why, in a few words."""

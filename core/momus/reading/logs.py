@@ -253,11 +253,7 @@ def _fields(path: Path) -> frozenset[str]:
     return frozenset()
 
 
-def likely_reader(name: str, record: object = None) -> LogReader | None:
-    """The reader that a file seems to be for, by its name or a record in it; None if none is likely.
-
-    The more fields a reader knows the record by, the likelier it is.
-    """
-    fields = frozenset(record) if isinstance(record, Mapping) else frozenset()
-    likely = [r for r in _readers() if (r.signs and r.signs <= fields) or r.fits(name)]
-    return max(likely, key=lambda r: len(r.signs) if r.signs <= fields else 0, default=None)
+def likely_reader(record: Mapping[str, object] | None) -> LogReader | None:
+    """The reader that knows a record by the most of its fields; None if none does."""
+    likely = [reader for reader in _readers() if reader.signs and record is not None and reader.signs <= record.keys()]
+    return max(likely, key=lambda reader: len(reader.signs), default=None)

@@ -10,7 +10,7 @@ from typing import Any, cast, overload
 import numpy as np
 
 from momus.arguments import arg
-from momus.errors import ReadingError, UsageError
+from momus.errors import UsageError
 from momus.limits import Limits
 from momus.progress import Advance, Reporter, Silent
 from momus.reading.building import SURROGATE
@@ -20,7 +20,6 @@ from momus.reading.folders import locations
 from momus.reading.frames import MemorySource, gathered
 from momus.reading.gathering import Rows, size_of
 from momus.reading.labels import labelled
-from momus.reading.location import NoDocumentsError
 from momus.reading.logs import likely_reader, log_reader, same_model
 from momus.reading.options import ReadingOptions, Source
 from momus.text.corpus import Corpus
@@ -145,17 +144,7 @@ def read_path(
     """The corpus of a text, and the fields of its first records; the options are those `ReadingOptions.of_text`."""
     if not os.fspath(path):
         raise UsageError("the path of a text is empty", hint="name a file or a folder; . is the current folder")
-    source = Source.parse(os.fspath(path), recognise=options.fmt is None)
-    try:
-        return _gathered(source, options, name, advance)
-    except NoDocumentsError as error:
-        likely = likely_reader(error.name, error.record)
-        if likely is None:
-            raise
-        if options.fmt is None and source.path != "-":
-            return _gathered(replace(source, reader=likely.name), options, name, advance)
-        way_out = f"these look like {likely.title}: read them with {likely.name}:PATH; otherwise {error.hint}"
-        raise ReadingError(error.message, way_out) from None
+    return _gathered(Source.parse(os.fspath(path), recognise=options.fmt is None), options, name, advance)
 
 
 def _gathered(source: Source, options: ReadingOptions, name: str, advance: Advance | None) -> tuple[Corpus, FieldsSeen]:
@@ -174,6 +163,10 @@ def _gathered(source: Source, options: ReadingOptions, name: str, advance: Advan
     with Rows(replace(options, field=field), advance, total) as reading:
         for location, kind in files:
             reading.read(location, kind, files[0][0] is top if reader is None else len(files) == 1, reader)
+        if reader is None and not top.stdin and reading.problems.total() == reading.rows:
+            likely = likely_reader(reading.looked.first)
+            if likely is not None:
+                return _gathered(replace(source, reader=likely.name), replace(options, fmt=None), name, advance)
         same_model(reading.abouts, top)
         check(reading, top)
         stem = SURROGATE.sub("\ufffd", top.prefix)  # of a file name that is not UTF-8

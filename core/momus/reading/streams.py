@@ -12,7 +12,7 @@ from momus.plugins import READERS, registered
 from momus.reading import jsonfiles, tables
 from momus.reading.encoding import by_line, by_paragraph, check_head, whole
 from momus.reading.files import COMPRESSIONS, OpenedFile
-from momus.reading.location import Location, NoDocumentsError, shorten
+from momus.reading.location import Location, shorten
 from momus.reading.markup import SUFFIXES as MARKUP
 from momus.reading.markup import markup_record
 
@@ -95,13 +95,12 @@ def file_format(location: Location, head: bytes) -> str:
     if not suffix:
         return "text"
     readers = ", ".join(f"{name}:PATH" for name in registered(READERS))
-    raise NoDocumentsError(
-        f"{location.label}: unknown extension {suffix!r} of a file that starts with "
+    raise location.error(
+        f"unknown extension {suffix!r} of a file that starts with "
         f"{shorten(head[:40].decode('utf-8', 'replace'))}; "
         f"known are {', '.join(SUFFIXES)}, also with {', '.join(PACKED)}",
         f"choose how to read it with {arg('fmt', 'text')}, lines, paragraphs, jsonl, json, csv, tsv, parquet "
         f"or arrow{f', or read a log with {readers}' if readers else ''}",
-        location.name.name if location.name else "",
     )
 
 
