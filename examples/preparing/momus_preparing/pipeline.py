@@ -14,7 +14,7 @@ from momus.errors import UsageError
 from momus.outputs import replacing_own
 from momus.ownership import check_output
 from momus.progress import stage
-from momus.reading.folders import listing_of
+from momus.reading.folders import files_in
 from momus.reading.markup import SUFFIXES as MARKUP
 from momus.reading.options import Source
 from momus.reading.streams import SUFFIXES, TEXTUAL, split_name
@@ -140,8 +140,8 @@ def holds_markup(source: Source) -> bool:
     (True, False)
     """
     top = source.top
-    listing = listing_of(top)
-    files = [top.name or PurePath()] if listing is None else listing.paths
-    suffixes = Counter(suffix for _, suffix in map(split_name, files) if suffix)
+    listing = files_in(top)
+    files = [top] if listing is None else listing[0]
+    suffixes = Counter(suffix for file in files if (suffix := split_name(file.name or PurePath())[1]))
     records = sum(n for suffix, n in suffixes.items() if SUFFIXES.get(suffix, "text") not in TEXTUAL)
     return sum(suffixes[suffix] for suffix in MARKUP) > records
