@@ -93,6 +93,12 @@ def check_documents(reading: Rows, top: Location) -> None:
 
 def check_models(reading: Rows, top: Location) -> None:
     """Raise an error if the answers are of several models, unless these are kept as a field, or split by."""
+    of_logs = list(dict.fromkeys(str(about["model"]) for about in reading.abouts if about.get("model")))
+    if len(of_logs) > 1:
+        raise top.error(
+            f"the logs are of several models ({', '.join(shorten(m) for m in of_logs[:4])}), expected one",
+            "name the logs of each model as a separate text",
+        )
     models, paths = reading.models, reading.writers
     if len(models) < 2 or any(path in reading.shaper.keep for path in paths):
         return

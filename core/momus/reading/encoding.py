@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import codecs
 import io
+import tempfile
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from momus.arguments import arg
 from momus.errors import UsageError
-from momus.reading.files import CHUNK, OpenedFile, Stream
+from momus.reading.files import CHUNK, OpenedFile
 from momus.reading.location import Location, Problem
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 BOM = codecs.BOM_UTF8
 # byte order marks; those of UTF-32 come first, since they begin with those of UTF-16
@@ -111,22 +109,6 @@ def _wide_encoding(head: bytes) -> str | None:
     return None
 
 
-class _Pieces(Stream):
-    """The bytes that an iterator gives piece by piece."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces, self._ready = pieces, memoryview(b"")
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        """Read the next bytes into the buffer and return their number, 0 at the end."""
-        while not self._ready and (piece := next(self._pieces, None)) is not None:
-            self._ready = memoryview(piece)
-        target = memoryview(buffer)
-        count = min(len(target), len(self._ready))
-        target[:count], self._ready = self._ready[:count], self._ready[count:]
-        return count
-
-
 def lines(
     location: Location, file: OpenedFile, encoding: str, skip: bool = False
 ) -> Iterator[tuple[int, str | Problem]]:
@@ -134,10 +116,11 @@ def lines(
 
     With ``skip``, a line that is not UTF-8 or too long becomes a `Problem` instead of an error.
     """
-    content = file.content
+    content: BinaryIO = file.content
     if encoding != "utf-8":  # in the bytes of a wide encoding, a line feed is more than one byte
-        pieces = (piece.encode("utf-8", "replace") for piece in chunks(location, file, encoding))
-        content = io.BufferedReader(_Pieces(pieces), CHUNK)
+        content = tempfile.TemporaryFile(prefix="momus-")  # noqa: SIM115  closed with the generator
+        content.writelines(piece.encode("utf-8", "replace") for piece in chunks(location, file, encoding))
+        content.seek(0)
     offset, number = 0 if location.part is None else location.part.start, location.before
     longest = location.limits.document + 2  # with the line end
     while raw := content.readline(longest):

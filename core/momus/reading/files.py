@@ -46,7 +46,7 @@ class DamagedError(Exception):
     """Compressed data that cannot be decompressed."""
 
 
-class Stream(io.RawIOBase):
+class _Stream(io.RawIOBase):
     """A stream of bytes that only reads."""
 
     def readable(self) -> bool:
@@ -54,7 +54,7 @@ class Stream(io.RawIOBase):
         return True
 
 
-class _Bounded(Stream):
+class _Bounded(_Stream):
     """Fills buffers, and stops the decompression of a file beyond its limits: a few bytes can hold gigabytes."""
 
     def __init__(self, location: Location, content: io.BufferedIOBase, packed: BinaryIO | None) -> None:
@@ -85,7 +85,7 @@ class _Bounded(Stream):
         return filled
 
 
-class _Counted(Stream):
+class _Counted(_Stream):
     """Counts the bytes that are read from a stream; that of a pipe cannot tell its position."""
 
     def __init__(self, raw: io.BufferedIOBase) -> None:

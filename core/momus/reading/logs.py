@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -24,7 +24,7 @@ from momus.limits import size_text
 from momus.outputs import open_temporary, replacing
 from momus.plugins import READERS, load_plugin, registered
 from momus.reading.files import guarded, open_file
-from momus.reading.location import Location, shorten
+from momus.reading.location import Location
 from momus.reading.streams import records_in
 from momus.reading.tables import parquet
 
@@ -181,22 +181,6 @@ def qualified(record: object, task: str) -> object:
         return record
     named = {k: f"{task}/{record[k]}" for k in ("id", "prompt_id") if record.get(k) is not None}
     return {"task": task, **record, **named}
-
-
-def same_model(abouts: Sequence[Mapping[str, object]], top: Location) -> None:
-    """Refuse logs of several models as one text.
-
-    Raises
-    ------
-    ReadingError
-        The logs name two models or more.
-    """
-    models = list(dict.fromkeys(str(about["model"]) for about in abouts if about.get("model")))
-    if len(models) > 1:
-        raise top.error(
-            f"the logs are of several models ({', '.join(shorten(m) for m in models[:4])}), expected one",
-            "name the logs of each model as a separate text",
-        )
 
 
 def log_reader(name: str) -> LogReader:

@@ -117,12 +117,8 @@ def list_inputs(paths: Sequence[str], options: ReadingOptions) -> tuple[list[Inp
                 if location.path is None:
                     raise location.error("this is not a file on disk", "fetch it first")
                 status = location.path.stat()
-                files.append(
-                    InputFile(
-                        *(str(location.path), location.prefix, kind, field),
-                        *(status.st_size, status.st_mtime_ns),
-                    )
-                )
+                place = str(location.path)
+                files.append(InputFile(place, location.prefix, kind, field, status.st_size, status.st_mtime_ns))
         left_out.append(listed.left_out)
     return _told_apart(files), left_out
 

@@ -20,7 +20,7 @@ from momus.reading.folders import locations
 from momus.reading.frames import MemorySource, gathered
 from momus.reading.gathering import Rows, size_of
 from momus.reading.labels import labelled
-from momus.reading.logs import likely_reader, log_reader, same_model
+from momus.reading.logs import likely_reader, log_reader
 from momus.reading.options import ReadingOptions, Source
 from momus.text.corpus import Corpus
 
@@ -167,7 +167,6 @@ def _gathered(source: Source, options: ReadingOptions, name: str, advance: Advan
             likely = likely_reader(reading.looked.first)
             if likely is not None:
                 return _gathered(replace(source, reader=likely.name), replace(options, fmt=None), name, advance)
-        same_model(reading.abouts, top)
         check(reading, top)
         stem = SURROGATE.sub("\ufffd", top.prefix)  # of a file name that is not UTF-8
         named = name or (f"{stem}#{source.fragment}" if source.fragment else stem)
