@@ -98,8 +98,7 @@ class LargeTexts:
 
 def size_of(file: InputFile) -> int:
     """Bytes of a file, or what they may be when it is unpacked."""
-    packed = file.kind is not None and file.kind.startswith("packed ")
-    return file.size * (PACKED if packed or file.kind == "parquet" else 1)
+    return file.size * (PACKED if file.kind.startswith("packed ") or file.kind == "parquet" else 1)
 
 
 def large_texts(real: TextSource, generated: Mapping[str, TextSource], reading: ReadingOptions) -> LargeTexts | None:

@@ -191,9 +191,13 @@ class Source:
 
         Raises
         ------
+        UsageError
+            The name is empty.
         PluginError
-            The name begins with that of a reader which is not registered.
+            It begins with that of a reader which is not registered.
         """
+        if not text:
+            raise UsageError("the path of a text is empty", hint="name a file or a folder; . is the current folder")
         if os.path.lexists(text):
             return cls(reader_of(Path(text)) if recognise else None, text, None)
         reader, match = None, PREFIX.fullmatch(text)

@@ -47,7 +47,7 @@ class InputFile:
     path, prefix
         The file, and the start of the ids of its records without one.
     kind
-        Its format, see `momus.reading.FORMATS`; ``None`` settles it when it is read.
+        Its format, see `momus.reading.FORMATS`; after ``packed``, if it can only be read whole.
     field
         The field that holds the text.
     size, modified
@@ -58,7 +58,7 @@ class InputFile:
 
     path: str
     prefix: str
-    kind: str | None
+    kind: str
     field: str | None
     size: int
     modified: int
@@ -114,8 +114,7 @@ def list_inputs(paths: Sequence[str], options: ReadingOptions) -> tuple[list[Inp
             listed = locations(top, options.fmt, options.include)
             for location, settled in listed.files:
                 kind = settled or _kind(location)
-                if location.path is None:
-                    raise location.error("this is not a file on disk", "fetch it first")
+                assert location.path is not None
                 status = location.path.stat()
                 place = str(location.path)
                 files.append(InputFile(place, location.prefix, kind, field, status.st_size, status.st_mtime_ns))
@@ -123,7 +122,7 @@ def list_inputs(paths: Sequence[str], options: ReadingOptions) -> tuple[list[Inp
     return _told_apart(files), left_out
 
 
-def _kind(location: Location) -> str | None:
+def _kind(location: Location) -> str:
     with open_file(location) as file:
         if not file.head:
             return "lines"  # an empty file has no part
@@ -285,7 +284,7 @@ def read_rows(
             raise location.changed()
     with Rows(replace(options.of_text(None), field=file.field)) as reading:
         reading.values = [] if values else None
-        reading.read(location, None if file.kind is None else file.kind.removeprefix("packed "), False)
+        reading.read(location, file.kind.removeprefix("packed "), False)
         if check and reading.rows:
             check_rows(reading, location)
         check_models(reading, location)

@@ -138,17 +138,10 @@ def read_corpus(  # type: ignore[misc]  # of the options of a split text, mypy s
     return _by_value(as_corpus(source, name, replace(options, keep=(*options.keep, split_by))), split_by)
 
 
-def read_path(
-    path: str | os.PathLike[str], options: ReadingOptions, name: str = "", advance: Advance | None = None
+def read_source(
+    source: Source, options: ReadingOptions, name: str = "", advance: Advance | None = None
 ) -> tuple[Corpus, FieldsSeen]:
     """The corpus of a text, and the fields of its first records; the options are those `ReadingOptions.of_text`."""
-    if not os.fspath(path):
-        raise UsageError("the path of a text is empty", hint="name a file or a folder; . is the current folder")
-    return _gathered(Source.parse(os.fspath(path), recognise=options.fmt is None), options, name, advance)
-
-
-def _gathered(source: Source, options: ReadingOptions, name: str, advance: Advance | None) -> tuple[Corpus, FieldsSeen]:
-    """The corpus of a text, and the fields of its first records."""
     field = source.field(options.for_text(None)["field"])
     top = source.top
     reader = log_reader(source.reader) if source.reader is not None else None
@@ -166,7 +159,7 @@ def _gathered(source: Source, options: ReadingOptions, name: str, advance: Advan
         if reader is None and not top.stdin and reading.problems.total() == reading.rows:
             likely = likely_reader(reading.looked.first)
             if likely is not None:
-                return _gathered(replace(source, reader=likely.name), replace(options, fmt=None), name, advance)
+                return read_source(replace(source, reader=likely.name), replace(options, fmt=None), name, advance)
         check(reading, top)
         stem = SURROGATE.sub("\ufffd", top.prefix)  # of a file name that is not UTF-8
         named = name or (f"{stem}#{source.fragment}" if source.fragment else stem)
@@ -194,8 +187,10 @@ def as_corpus(
     reading = reading or ReadingOptions()
     if not isinstance(source, str | os.PathLike):
         return reading.of_documents(gathered(source, name or "text", reading.of_text(name)))
-    with (reporter or Silent()).stage(f"reading {name or os.fspath(source)}", 100) as advance:
-        return reading.of_documents(read_path(source, reading.of_text(name or None), name, advance)[0])
+    options, path = reading.of_text(name or None), os.fspath(source)
+    with (reporter or Silent()).stage(f"reading {name or path}", 100) as advance:
+        corpus, _ = read_source(Source.parse(path, options.fmt is None), options, name, advance)
+    return reading.of_documents(corpus)
 
 
 def split_by(
