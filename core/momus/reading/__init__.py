@@ -16,7 +16,7 @@ from momus.reading.frames import MemorySource
 from momus.reading.location import Problem
 from momus.reading.logs import Log, LogReader, LogRecords
 from momus.reading.options import ReadingOptions
-from momus.reading.reader import TextSource, as_corpus, read_corpus, sides_of, split_by
+from momus.reading.reader import TextSource, as_corpus, read_corpus, sides_of
 from momus.reading.streams import FORMATS
 
 __all__ = [
@@ -32,5 +32,4 @@ __all__ = [
     "as_corpus",
     "read_corpus",
     "sides_of",
-    "split_by",
 ]

@@ -135,7 +135,7 @@ def read_corpus(  # type: ignore[misc]  # of the options of a split text, mypy s
     )
     if split_by is None:
         return as_corpus(source, name, options)
-    return _by_value(as_corpus(source, name, replace(options, keep=(*options.keep, split_by))), split_by)
+    return by_value(as_corpus(source, name, replace(options, keep=(*options.keep, split_by))), split_by)
 
 
 def read_source(
@@ -193,10 +193,8 @@ def as_corpus(
     return reading.of_documents(corpus)
 
 
-def split_by(
-    source: TextSource, column: str, name: str = "", reading: ReadingOptions | None = None
-) -> dict[str, Corpus]:
-    """Read a text as one text for each value of a column, such as that of the model.
+def by_value(corpus: Corpus, column: str) -> dict[str, Corpus]:
+    """One text for each value of a kept column, such as that of the model.
 
     Raises
     ------
@@ -204,14 +202,9 @@ def split_by(
         A document has not the column.
 
     >>> rows = [{"text": "Yes.", "model": "a"}, {"text": "No.", "model": "b"}]
-    >>> split_by(rows, "model")
+    >>> by_value(read_corpus(rows, keep=["model"]), "model")
     {'a': Corpus('a', 1 document), 'b': Corpus('b', 1 document)}
     """
-    reading = reading or ReadingOptions()
-    return _by_value(as_corpus(source, name, replace(reading, keep=(*reading.keep, column))), column)
-
-
-def _by_value(corpus: Corpus, column: str) -> dict[str, Corpus]:
     rows: dict[str, list[int]] = {}
     for row, value in enumerate(corpus.field(column)):
         if value is not None:

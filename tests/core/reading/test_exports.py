@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from momus.errors import ReadingError
-from momus.reading import ReadingOptions, read_corpus, sides_of, split_by
+from momus.reading import ReadingOptions, read_corpus, sides_of
 from momus.reading import formats as table
 
 PROMPTS = ["Why does it matter so?", "What of it, in the end?"]
@@ -176,7 +176,7 @@ def test_several_writers_are_never_one_text(tmp_path, column):
     for source in (rows, str(tmp_path / "a.parquet")):
         with pytest.raises(ReadingError, match=rf"2 writers(.|\n)*split_by='{column}'"):
             read_corpus(rows, field=options.field) if source is rows else read_corpus(source, field=options.field)
-        parts = split_by(source, column, reading=options)
+        parts = read_corpus(source, field=options.field, split_by=column)
         assert [[d.text for d in part] for part in parts.values()] == [ANSWERS, OTHERS]
 
 
@@ -189,7 +189,7 @@ def test_answers_of_several_models_in_one_record_are_split(field, answer):
     with pytest.raises(ReadingError, match=r"names 2 writers") as refused:
         read_corpus(rows)
     assert "where=" not in str(refused.value), "no condition tells the answers of one record apart"
-    parts = split_by(rows, f"{field}[*].model")
+    parts = read_corpus(rows, split_by=f"{field}[*].model")
     assert {name: [d.text for d in part] for name, part in parts.items()} == {"x": ANSWERS, "y": OTHERS}
     assert parts["x"].prompts == parts["y"].prompts == PROMPTS
 
