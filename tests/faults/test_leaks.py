@@ -261,7 +261,7 @@ def test_large_corpora_leave_no_file_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(building, "SPILL_BYTES", 0)
     builder = building.Builder()
     for i in range(3):
-        builder.add(f"d{i}", Row(f"d{i}", ["A secret text."], [None]))
+        builder.add(f"d{i}", Row(f"d{i}", ["A secret text."], [None]), 14)
     table = builder.finish()
     assert table["sections"].to_pylist() == [["A secret text."]] * 3
     assert list(tmp_path.iterdir()) == []

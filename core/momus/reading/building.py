@@ -29,7 +29,7 @@ class Builder:
     Batches of more than `SPILL_BYTES` together go to a temporary file that is mapped into memory.
 
     >>> with Builder() as builder:
-    ...     _ = builder.add("a", Row("a", ["Text."], [None]))
+    ...     _ = builder.add("a", Row("a", ["Text."], [None]), 5)
     ...     table = builder.finish()
     >>> table["sections"].to_pylist()
     [['Text.']]
@@ -52,10 +52,10 @@ class Builder:
         with suppress(OSError, pa.ArrowException):
             self._open.close()
 
-    def add(self, id: str, row: Row) -> bool:
-        """Append a row under an id; True if it completes a batch."""
+    def add(self, id: str, row: Row, characters: int) -> bool:
+        """Append a row, with texts of so many characters, under an id; True if it completes a batch."""
         self._batch.append((id, row))
-        self._size += sum(map(len, row.texts)) + len(row.prompt or "") + sum(len(v) for _, v in row.fields)
+        self._size += characters + len(row.prompt or "") + sum(len(value) for _, value in row.fields)
         self.rows += 1
         if len(self._batch) < BATCH_ROWS and self._size < BATCH_BYTES:
             return False

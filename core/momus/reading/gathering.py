@@ -168,16 +168,18 @@ class Rows(Builder):
         """Add a row; True if it completes a batch."""
         if row.problem is not None:
             self.problems[row.problem] += 1
-        size_of_text = sum(map(len, row.texts))
-        self.filled = self.filled or size_of_text > 0
-        if size_of_text > self.limits.document:
+        characters = sum(map(len, row.texts))
+        self.filled = self.filled or characters > 0
+        if characters > self.limits.document:
             raise location.too_long("the document", position)
         self.positions.append(position)
-        default_id = f"{location.prefix}:{position + self.rows_before}" if position else location.prefix
-        id = row.id or default_id
+        id = row.id or self._default_id(location, position)
         if row.answer:
-            id, row = self._answer(row, id, default_id)
-        return self.add(id, row)
+            id, row = self._answer(row, id, self._default_id(location, position))
+        return self.add(id, row, characters)
+
+    def _default_id(self, location: Location, position: int) -> str:
+        return f"{location.prefix}:{position + self.rows_before}" if position else location.prefix
 
     def _answer(self, row: Row, id: str, default_id: str) -> tuple[str, Row]:
         """Give one of several answers its id, and the prompt that it shares with the others of its record."""
