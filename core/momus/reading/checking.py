@@ -37,16 +37,16 @@ NAMED = 4
 """Fields that a hint names."""
 
 
-LEFT = "check the condition, or give a file that holds answers"
-
-
 def check(reading: Rows, top: Location) -> None:
     """Raise an error if no record is a document."""
     rows = reading.rows
     if not rows:
         if reading.left_out:
             reason, count = reading.left_out.most_common(1)[0]
-            raise top.error(f"no record is left to read: {count:,} are left out, {reason}", LEFT)
+            raise top.error(
+                f"no record is left to read: {count:,} are left out, {reason}",
+                "check the condition, or give a file that holds answers",
+            )
         raise top.error("no documents found", "give a file that holds documents")
     check_models(reading, top)
     check_documents(reading, top)

@@ -121,7 +121,7 @@ def lines(
         content = tempfile.TemporaryFile(prefix="momus-")  # noqa: SIM115  closed with the generator
         content.writelines(piece.encode("utf-8", "replace") for piece in chunks(location, file, encoding))
         content.seek(0)
-    offset, number = 0 if location.part is None else location.part.start, location.before
+    offset, number = (0, 0) if location.part is None else (location.part.start, location.part.before)
     longest = location.limits.document + 2  # with the line end
     while raw := content.readline(longest):
         number += 1

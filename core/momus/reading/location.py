@@ -87,11 +87,6 @@ class Location:
     part: Part | None = None
 
     @property
-    def before(self) -> int:
-        """Records of the file before the first one that is read."""
-        return 0 if self.part is None else self.part.before
-
-    @property
     def stdin(self) -> bool:
         """Whether this is standard input."""
         return self.path is None and self.url is None
