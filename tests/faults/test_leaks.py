@@ -226,7 +226,6 @@ def test_a_key_does_not_go_over_plain_http(monkeypatch):
         OpenAIServer("http://example.org/v1", "m")
     OpenAIServer("http://127.0.0.1:1/v1", "m")
     OpenAIServer("https://example.org/v1", "m")
-    OpenAIServer("http://example.org/v1", "m", allow_plain_http=True)
     monkeypatch.setenv("MOMUS_ALLOW_PLAIN_HTTP", "1")
     OpenAIServer("http://example.org/v1", "m")
     monkeypatch.setenv("http_proxy", "http://proxy.example.org:3128")

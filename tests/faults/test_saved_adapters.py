@@ -128,7 +128,6 @@ CASES = [
     ("pyro", {"json_change": lambda s: s.update(plates_="x")}, "plates_"),
     ("pyro", {"json_change": lambda s: s.update(exact_=1)}, "exact_"),
     ("pyro", {"json_change": lambda s: s.update(sites_=[])}, "sites_"),
-    ("pyro", {"json_change": lambda s: s.update(globals_={})}, "globals_"),
 ]
 
 

@@ -102,7 +102,6 @@ PANELS = {
             "replacement",
             "splits",
             "power_splits",
-            "wide",
             "alpha",
             "power",
             "classes",

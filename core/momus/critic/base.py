@@ -262,7 +262,7 @@ class TokenCritic(Critic[Z], ReadingMixin, ABC):
     Parameters
     ----------
     tokens
-        Name of the tokenizer: ``words``, ``whitespace`` for text that is already tokenised, or ``icu``.
+        Name of the tokenizer: ``words``, or ``whitespace`` for text that is already tokenised.
     lower
         Whether to lower-case text first.
     """

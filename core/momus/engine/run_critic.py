@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from momus.against.units import OwnBands
-from momus.checks.notes import group_notes
 from momus.critic.base import notes_of
 from momus.critic.hooks import AdvancedMixin, device_of, moved, settled
 from momus.critic.scores import Scores
@@ -112,7 +111,7 @@ def run_critic(critic: Critic[Any], work: Work, timed: Timed) -> Outcome:
         if kept is not None:
             return kept
     measurement = measured(critic, texts, settings, folder, work.reuse, timed)
-    result = replace(described(measurement, settings, work.axes), signature=signature)
+    result = replace(described(measurement, settings), signature=signature)
     with timed.stage("testing", "slices"):
         codes = codes_of(settings.by, measurement.texts.analysed) if settings.by else []
         result = replace(
@@ -157,10 +156,9 @@ def pairs_of(measurement: Measured, work: Work, timed: Timed) -> list[Verdict]:
     return verdicts
 
 
-def described(measurement: Measured, settings: Settings, axes: int) -> CriticResult:
+def described(measurement: Measured, settings: Settings) -> CriticResult:
     """The result before anything is tested: the fitted critic, what it could not score, and what is to be known."""
     critic, texts, sampled = measurement.critic, measurement.texts, measurement.sampled
-    prompts_of_versions = bool(settings.against) and list(sampled[0].ids) == list(sampled[0].prompts)
     return CriticResult(
         name=critic.name,
         axis=critic.axis,
@@ -178,7 +176,6 @@ def described(measurement: Measured, settings: Settings, axes: int) -> CriticRes
             *notes_of(critic),
             *few_notes(measurement),
             *order_notes(texts, critic),
-            *([] if prompts_of_versions else group_notes(critic, sampled, texts.checks, axes)),
         ],
         versions=None
         if measurement.reverse is None

@@ -12,7 +12,6 @@ With repeated looks, look k has its share of α (`momus.inference.sequential.spe
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -244,7 +243,7 @@ def read_looks(path: Path, alpha: float, identity: str) -> Looks:
     except FileNotFoundError:
         return Looks(alpha)
     last = content["last"]
-    looks = Looks.from_state(last["before"] if last["identity"] == identity else content["looks"])
+    looks = Looks.from_json(last["before"] if last["identity"] == identity else content["looks"])
     if looks.alpha != alpha:
         raise UsageError(
             f"{path} was begun with alpha = {looks.alpha:g}, and now alpha is {alpha:g}",
@@ -261,8 +260,8 @@ def add_look(path: Path, looks: Looks, p: float, identity: str) -> Look:
     StoreError
         The file cannot be written.
     """
-    last = {"identity": identity, "before": json.loads(looks.to_json())}
+    last = {"identity": identity, "before": looks.to_json()}
     look = looks.add(p=p)
     with writing(path, f"name another {arg('sequential')} file"):
-        write_sealed(path, {"format": FORMAT, "looks": json.loads(looks.to_json()), "last": last})
+        write_sealed(path, {"format": FORMAT, "looks": looks.to_json(), "last": last})
     return look

@@ -26,7 +26,6 @@ from momus.plugins import READERS, load_plugin, registered
 from momus.reading.files import guarded, open_file
 from momus.reading.location import Location
 from momus.reading.streams import records_in
-from momus.reading.tables import parquet
 
 __all__ = ["Log", "LogReader", "LogRecords"]
 
@@ -109,11 +108,6 @@ class Log:
         with open_file(self.location) as file:
             yield from records_in(self.location, file, "jsonl", self._encoding, self._skip)[0]
 
-    def rows(self) -> Iterator[tuple[int, object]]:
-        """Yield (row number, record) of a Parquet file."""
-        with open_file(self.location) as file:
-            yield from parquet(self.location, file)
-
     def json(self) -> object:
         """Return the one JSON value of the file.
 
@@ -133,20 +127,16 @@ class Log:
             raise self.error(f"not valid JSON ({error})", "the file may be cut off: write or fetch it again") from None
 
     def about(self, name: str) -> Mapping[str, object]:
-        """The JSON object in another file, named by its path from the folder of this one; empty if it is unusable.
+        """The JSON object in another file of the same folder; empty if it is unusable.
 
         Settings beside a log are provenance: the log can be read without them.
         """
-        place, label = self.location, f"{name} beside {self.location.label}"
+        place = self.location
         if place.stdin:
             return {}
-        if place.path is not None:
-            other = Location(place.path.parent / name, label, "", limits=place.limits)
-        else:
-            parts = str(place.url).rpartition("/")[0].split("/")
-            for step in name.split("/"):
-                parts = parts[:-1] if step == ".." else [*parts, step]
-            other = Location(None, label, "", limits=place.limits, url="/".join(parts))
+        path = place.path.parent / name if place.path is not None else None
+        url = f"{place.url.rpartition('/')[0]}/{name}" if place.url is not None else None
+        other = Location(path, f"{name} beside {place.label}", "", limits=place.limits, url=url)
         with suppress(MomusError), guarded(other):
             value = Log(other, self._encoding).json()
             return value if isinstance(value, Mapping) else {}
@@ -232,7 +222,7 @@ def _fields(path: Path) -> frozenset[str]:
         if path.suffix == ".json":
             record: object = log.json()
         else:
-            _, record = next(log.rows() if path.suffix == ".parquet" else log.json_lines(), (0, None))
+            _, record = next(log.json_lines(), (0, None))
         return frozenset(record) if isinstance(record, Mapping) else frozenset()
     return frozenset()
 

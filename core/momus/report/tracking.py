@@ -6,8 +6,7 @@ active in the process, if there is one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from momus.errors import MomusError, UsageError
 from momus.plugins import TRACKERS, load_plugin, registered
@@ -29,7 +28,6 @@ class Tracker(Protocol):
         run: str,
         step: int | None,
         report: bool,
-        options: Mapping[str, Any],
     ) -> str:
         """Send a comparison, and return where it is now.
 
@@ -44,8 +42,6 @@ class Tracker(Protocol):
             Where on the axis of training steps the numbers are; None if they belong to no step.
         report
             Whether to send the HTML report, which holds passages of the documents.
-        options
-            Options of the tracker's own function that creates a run.
         """
         ...
 
@@ -57,7 +53,6 @@ def log_comparison(
     run: str = "momus",
     step: int | None = None,
     report: bool = True,
-    options: Mapping[str, Any] | None = None,
 ) -> str:
     """Send a comparison to an experiment tracker; returns where it is now.
 
@@ -66,7 +61,7 @@ def log_comparison(
     to
         ``TRACKER`` or ``TRACKER:PLACE``, such as ``wandb:team/project``, ``mlflow:experiment`` or
         ``tensorboard:folder``.
-    run, step, report, options
+    run, step, report
         See `Tracker.log`.
 
     Raises
@@ -85,7 +80,7 @@ def log_comparison(
         raise UsageError("no tracker is installed", hint=install_command("momus-training"))
     tracker: Tracker = load_plugin(TRACKERS, name)()
     try:
-        return tracker.log(comparison, place, run=run, step=step, report=report, options=options or {})
+        return tracker.log(comparison, place, run=run, step=step, report=report)
     except MomusError:
         raise
     except Exception as error:  # a tracker may fail in any way: no network, no key, an unknown project

@@ -92,9 +92,6 @@ class Rollouts:
             return Corpus.from_texts([], name=name)
         return read_corpus(records, name, field="completion", prompt="prompt")
 
-    def __len__(self) -> int:
-        return len(self._kept["train"])
-
     def has(self, mode: Mode) -> bool:
         """Whether there are completions of this mode."""
         return bool(self._kept[mode])

@@ -63,26 +63,17 @@ class Tracked:
 class ComparisonTracker(ABC):
     """A tracker (see `momus.report.tracking.Tracker`) that sends what `Tracked` holds."""
 
-    def log(
-        self,
-        comparison: Comparison,
-        place: str,
-        *,
-        run: str,
-        step: int | None,
-        report: bool,
-        options: Mapping[str, Any],
-    ) -> str:
+    def log(self, comparison: Comparison, place: str, *, run: str, step: int | None, report: bool) -> str:
         """Send a comparison, with its report as a temporary file if it is wanted, and return where it is now."""
         tracked = tracked_of(comparison)
         if not report:
-            return self.send(tracked, place, run=run, step=step, options=options)
+            return self.send(tracked, place, run=run, step=step)
         with tempfile.TemporaryDirectory() as folder:
             tracked = replace(tracked, report=comparison.report(Path(folder) / "report.html"))
-            return self.send(tracked, place, run=run, step=step, options=options)
+            return self.send(tracked, place, run=run, step=step)
 
     @abstractmethod
-    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
+    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None) -> str:
         """Send what `tracked` holds, and return where it is now."""
 
 
