@@ -199,9 +199,8 @@ def from_object(location: Location, value: object, field: str | None) -> tuple[S
     """The records in the single value of a file, and the field that holds their text.
 
     An object is one document, unless the field names a list and the object has no id: then each item is a document.
-    A path such as ``items.body`` is the field ``body`` of each object in the list ``items``.
     Other lists of the same length are columns; without a prompt column, the row number becomes the prompt, which pairs
-    documents across columns.
+    documents across columns. A path such as ``items.body`` is the field ``body`` of each object in the list ``items``.
 
     >>> from momus.reading.location import Location
     >>> sides = {"original": ["a", "b"], "sampled": ["c", "d"]}
@@ -215,11 +214,11 @@ def from_object(location: Location, value: object, field: str | None) -> tuple[S
     """
     if not isinstance(value, Mapping):
         return [value], field
-    for dot in re.finditer(r"\.(?!\d)", field or ""):
-        assert field is not None
-        items = look_up(value, field[: dot.start()])
+    path = field or ""
+    for dot in re.finditer(r"\.(?!\d)", path):  # a number is that of an item
+        items = look_up(value, path[: dot.start()])
         if isinstance(items, list) and items and all(isinstance(item, Mapping) for item in items):
-            return items, field[dot.end() :]
+            return items, path[dot.end() :]
     if (field is None or look_up(value, field) is MISSING) and (listed := records_within(value)) is not None:
         return listed, field
     name = field or ("text" if "sections" not in value else "sections")
