@@ -202,7 +202,7 @@ def compare(
     ----------
     real, fit
         Corpora, paths, or texts in memory: lists of texts or dicts, data frames, Arrow tables, Hugging Face data sets
-        (`momus.reading.read_memory`); also folders of rows that ``momus score`` wrote. Critics are fitted on ``fit``
+        (`momus.read_corpus`); also folders of rows that ``momus score`` wrote. Critics are fitted on ``fit``
         and compared on ``real``; without ``fit``, half of ``real``, drawn by the seed, is set apart for fitting.
     generated
         The corpora to criticise, by name.

@@ -117,7 +117,7 @@ class Critic(Estimator, ABC, Generic[Z]):
         Parameters
         ----------
         texts
-            A corpus, a path, or texts in memory, see `momus.reading.read_memory`.
+            A corpus, a path, or texts in memory, see `momus.read_corpus`.
         batch_size
             Documents per batch; changes memory and speed, not results.
         progress

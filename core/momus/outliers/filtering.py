@@ -29,11 +29,11 @@ from momus.errors import FittingError, UsageError
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats
 from momus.outliers.flagging import Choice, Flagged, RealDocuments, check_rate
+from momus.outliers.originals import read_originals
 from momus.outliers.records import RecordWriter, writers
 from momus.outliers.rows import Measure
 from momus.ownership import check_place
 from momus.reading import ReadingOptions
-from momus.reading.originals import read_originals
 from momus.rows.store import StoredText
 
 EXAMPLES = 10

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 from momus.arguments import arg
 from momus.errors import StoreError, UsageError
 from momus.numeric.types import Ints
+from momus.outliers.originals import Originals
 from momus.outputs import make_folder, open_temporary, replacing_own, writing
 from momus.ownership import check_own, check_place
-from momus.reading.originals import Originals
 from momus.rows.folder import ROOM
 
 SUFFIXES = (".jsonl", ".parquet")

@@ -17,9 +17,9 @@ from momus.controls import DEFECTS
 from momus.critic.registry import critic_class, make_critics
 from momus.errors import MomusError, StoreError, UsageError
 from momus.outliers.filtering import filter_text
+from momus.outliers.originals import read_originals
 from momus.outliers.rows import Measure
 from momus.reading import ReadingOptions
-from momus.reading.originals import read_originals
 from momus.reading.parts import cut, list_inputs
 from momus.text.corpus import Corpus
 
