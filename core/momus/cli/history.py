@@ -181,7 +181,7 @@ def gate(
         typer.Option(
             "--max",
             metavar="AXIS=D",
-            help="Largest distance to real text in human bands; AXIS.effect=D in units of the effect; D for all axes.",
+            help="Largest distance to real text in human bands; D for all axes.",
         ),
     ] = None,
     max_worse: Annotated[
@@ -197,10 +197,6 @@ def gate(
         ),
     ] = None,
     better: Better = None,
-    strict: Annotated[
-        bool | None,
-        typer.Option("--strict/--lenient", help="Fail unless a limit is shown to be kept; default: if shown broken."),
-    ] = None,
     alpha: Annotated[float | None, typer.Option(help="Level of the gate; default: that of the run, 0.05.")] = None,
     corpus: Annotated[
         list[str] | None, typer.Option("--corpus", metavar="NAME", help="Generated corpus to check; default: all.")
@@ -221,9 +217,9 @@ def gate(
 ) -> None:
     r"""Pass or fail a run by rules, for continuous integration; exit code 7 if it fails.
 
-    A rule fails if an interval shows that its limit is broken; with --strict, if
-    it does not show that the limit is kept. Never by a bare p-value. Options add
-    to the rules in momus-gate.toml or \[tool.momus.gate] of pyproject.toml.
+    A rule fails if an interval shows that its limit is broken, never by a bare
+    p-value. Options add to the rules in momus-gate.toml or \[tool.momus.gate] of
+    pyproject.toml.
 
     A rule for all axes leaves out those that these texts have nothing to be
     tested by, and says why; a rule that names such an axis cannot be decided,
@@ -253,7 +249,6 @@ def gate(
         max_worse=tuple(Limit.parse(text, "max_worse") for text in max_worse or ()),
         require=tuple(require or ()),
         better=tuple(map(Preference.parse, comma_separated(better) or ())),
-        strict=strict,
         alpha=alpha,
         corpus=tuple(corpus or ()),
         sequential=str(sequential or ""),

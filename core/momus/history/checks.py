@@ -117,10 +117,10 @@ def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Itera
     for limit in (x for x in rules.max if x.of_difference and x.side != "worse" and x.critic in rows):
         v = row_of(rows[limit.critic], limit.statistic, arg("max", str(limit)))
         gap = Gap.of_difference(v, limit.side)
-        yield _Limited("max", f"max {limit}", v, _in_own_unit(limit, v), gap, v, shown=rules.strict)
+        yield _Limited("max", f"max {limit}", v, _in_own_unit(limit, v), gap, v)
     for p in rules.better:
         v, (limit, text) = p.row(rows), rules.limit_of_worse(p)
-        shown = rules.strict or NOT_WORSE in required_of(rules.require, p.critic)
+        shown = NOT_WORSE in required_of(rules.require, p.critic)
         text = text.replace("better", "require not-worse:", 1) if shown else text
         yield _Limited("better", text, v, _in_own_unit(limit, v), p.gap(v, run.joint.nearer), v, shown=shown)
     tested = sum(v.p is not None for v in speaking.values())
@@ -141,8 +141,7 @@ def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Itera
         # the row that speaks was chosen of its family
         chosen_of = max(sum(row.p_in_axis is not None for row in rows[critic].values()), 1)
         for rule, text, limit in limits:
-            shown = rules.strict and rule == "max"
-            yield _Limited(rule, text, v, limit, Gap.of(v), by, chosen_of, limit.critic != EVERY, shown)
+            yield _Limited(rule, text, v, limit, Gap.of(v), by, chosen_of, limit.critic != EVERY)
     # rules for all axes, on critics that could not be fitted on these texts
     texts: list[tuple[Rule, str, float]] = [("max", f"max {x}", x.value) for x in rules.max if x.critic == EVERY]
     texts += [("require", f"require {f}", 1.0) for f in required_of(rules.require, EVERY) if f != NOT_WORSE]
@@ -227,7 +226,7 @@ def decide_changes(
         for (a, limit), r in zip(limited, reach, strict=True):
             unit = a.band or 1.0
             low, high = (end / unit for end in a.moves.interval(r))
-            status: Status = "failed" if (high if rules.strict else low) > limit.value else "passed"
+            status: Status = "failed" if low > limit.value else "passed"
             span = a.change / unit, low, high, limit.value
             least = limit.value + (r + STEP) * float(a.moves.errors.max()) / unit
             of = replace(later[a.critic], generated=pair[1], statistic=a.statistic)

@@ -21,7 +21,7 @@ NOT_BEYOND_ITSELF, WITHIN_ITSELF = "not-beyond-itself", "within-itself"
 """The same where the reference is text of a model."""
 NOT_WORSE = "not-worse"
 REQUIREMENTS = (NOT_BEYOND, WITHIN, NOT_BEYOND_ITSELF, WITHIN_ITSELF, NOT_WORSE)
-KEYS = ("baseline", "better", "max", "max-worse", "require", "strict", "alpha", "corpus", "sequential")
+KEYS = ("baseline", "better", "max", "max-worse", "require", "alpha", "corpus", "sequential")
 Rule = Literal["better", "max", "max-worse", "require"]
 Status = Literal["passed", "failed", "not decided", "not checked"]
 HINT = f"the keys are {', '.join(KEYS)}"
@@ -133,8 +133,6 @@ class Rules:
         What is better than the reference; a text must not be shown to be worse by more than the ``worse`` limit, or 0.
     baseline
         Folder of the run that changes are measured from; empty for none.
-    strict
-        Whether a limit must be shown to be kept. Otherwise it must not be shown to be broken.
     alpha
         Level; None takes that of the run.
     corpus
@@ -148,7 +146,6 @@ class Rules:
     require: tuple[str, ...] = ()
     better: tuple[Preference, ...] = ()
     baseline: str = ""
-    strict: bool = False
     alpha: float | None = None
     corpus: tuple[str, ...] = ()
     sequential: str = ""
@@ -337,7 +334,6 @@ class _Table(TypedDict, total=False):
     max: Any
     max_worse: Any
     require: str | list[str]
-    strict: bool
     alpha: float
     corpus: str | list[str]
     sequential: str
