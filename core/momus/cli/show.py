@@ -142,8 +142,8 @@ def figures(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the figures to.")],
     formats: Annotated[str, typer.Option("--format", help="pdf, svg and png, comma-separated.")] = "pdf,svg,png",
     width: Annotated[
-        str, typer.Option(help="column (3.35 inches), page (6.9 inches), or a number of inches.")
-    ] = "column",
+        float, typer.Option(min=1.5, max=40, help="Inches; 3.35 is a column of a page with two, 6.9 the page.")
+    ] = 3.35,
 ) -> None:
     """Write the figures of a finished run at the width of a column of a paper.
 
@@ -153,14 +153,12 @@ def figures(
 
     Example:
 
-      [bold]momus figures run --out figures --format pdf --width page[/bold]
+      [bold]momus figures run --out figures --format pdf --width 6.9[/bold]
 
     Next: include the files in your paper; the CSV files have the numbers.
     """
-    from momus.report.figures.files import figure_width, write_figures
+    from momus.report.figures.files import write_figures
     from momus.runs.folder import read_results
 
-    inches = figure_width(width)
-    chosen = tuple(comma_separated(formats) or ())
-    written = write_figures(read_results(run), out, chosen, inches)
+    written = write_figures(read_results(run), out, comma_separated(formats) or (), width)
     echo(f"{len(written)} files in {out}: {', '.join(path.name for path in written if path.suffix == '.csv')} …")

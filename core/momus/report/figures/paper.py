@@ -41,7 +41,7 @@ from momus.runs.answer import answer_of
 from momus.runs.result import CriticResult, Results
 
 Plot = Literal["overview", "axis", "ranks"]
-WIDTHS = {"column": 3.35, "page": 6.9}
+COLUMN, PAGE = 3.35, 6.9
 """Widths of figures in inches: one column of a two-column page, and both."""
 POINTS = 0.625
 """Points of a unit of the sheet on paper, where the type (12 units) has 7.5 points."""
@@ -77,9 +77,8 @@ def plot(comparison: Results, kind: Plot = "overview", critic: str | None = None
     if axes is None:
         import matplotlib.pyplot as plt
 
-        inches = WIDTHS["page"]
-        canvas = sheet(item, corpora, 72 * inches / POINTS)
-        axes = plt.figure(figsize=(inches, inches * canvas.height / canvas.width)).add_axes((0, 0, 1, 1))
+        canvas = sheet(item, corpora, 72 * PAGE / POINTS)
+        axes = plt.figure(figsize=(PAGE, PAGE * canvas.height / canvas.width)).add_axes((0, 0, 1, 1))
     else:
         canvas = sheet(item, corpora, _size(axes)[0] / POINTS)
     return paint(canvas, axes)
