@@ -57,9 +57,6 @@ def filter_(
         typer.Option("--scores", help="Folder for the scores, which are not computed twice; default: KEPT.scores."),
     ] = None,
     jobs: Jobs = None,
-    part_size: Annotated[
-        int | None, typer.Option(min=1, help="Documents per part at most; default: 10,000, or as before.")
-    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the outputs, and scores of other texts or critics.")
     ] = False,
@@ -101,7 +98,6 @@ def filter_(
                 skip_fitted=skip_fitted,
                 reading=reading.options(),
                 workers=jobs or os.cpu_count() or 1,
-                part_size=part_size,
                 overwrite=overwrite,
                 device=device,
                 trust=trust or (),

@@ -72,7 +72,6 @@ def fit(
     sample: Annotated[
         int | None, typer.Option(min=2, help="Fit on a random sample of so many documents; for other critics.")
     ] = None,
-    sample_seed: Annotated[int, typer.Option(min=0, help="With --sample: another number draws another sample.")] = 0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace fitted critics in --out.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -112,7 +111,7 @@ def fit(
 
                 tell_left_out(fit_in_parts(model, text, options, jobs))
             else:
-                corpus = corpus or _text_to_fit(text, options, sample, sample_seed, reporter)
+                corpus = corpus or _text_to_fit(text, options, sample, reporter)
                 with reporter.stage(f"fitting {model.name}"):
                     model.fit(corpus)
             model.save(folder)
@@ -129,7 +128,7 @@ def _tell_fitted(model: Critic[Any], folder: Path) -> None:
         echo(f"Warning: {note.text}" if note.warning else note.text)
 
 
-def _text_to_fit(real: str, options: ReadingOptions, sample: int | None, seed: int, reporter: Reporter) -> Corpus:
+def _text_to_fit(real: str, options: ReadingOptions, sample: int | None, reporter: Reporter) -> Corpus:
     """Read the text to fit on, or a sample of it, and say what was read."""
     if sample is None:
         from momus.reading import as_corpus
@@ -138,7 +137,7 @@ def _text_to_fit(real: str, options: ReadingOptions, sample: int | None, seed: i
     else:
         from momus.engine.fitting import read_sample
 
-        corpus, documents, left_out = read_sample(real, sample, options, seed)
+        corpus, documents, left_out = read_sample(real, sample, options)
         tell_left_out(left_out)
         echo(f"A sample of {counted(len(corpus), 'document')}, drawn at random from {documents:,}")
     options.check_kept([corpus])
