@@ -15,14 +15,13 @@ from momus.cli.options import (
     Better,
     CriticNames,
     Json,
-    Pairs,
     Reading,
-    SplitBy,
     comma_separated,
     command_line,
     expanded,
 )
 from momus.cli.printing import RUNS, echo, print_json, print_narrow, slug
+from momus.cli.sources import NamedTexts, named_paths
 from momus.errors import UsageError
 from momus.ownership import check_output, check_place, refuse_irregular
 
@@ -32,29 +31,14 @@ if TYPE_CHECKING:
     from momus.history.gate import GateResult
     from momus.joint.better import Preference
 
-UNCHOSEN = "auto"
-
 
 @dataclass(frozen=True)
-class Compared:
+class Compared(NamedTexts):
     """Texts that the gate compares before it decides."""
 
-    against: Annotated[
-        str | None,
-        typer.Option("--against", metavar="NAME=PATH", help="Compare first: the text of the old version."),
-    ] = None
-    generated: Annotated[
-        list[str] | None,
-        typer.Option("--generated", "-g", metavar="NAME=PATH", help="With --against, the text of the new version."),
-    ] = None
-    real: Annotated[
-        str | None, typer.Option("--real", "-r", help="With --against, text of people; says which is nearer to it.")
-    ] = None
     by: Annotated[
         str, typer.Option("--by", metavar="FIELDS", help="With --against, fields whose slices are judged too.")
-    ] = UNCHOSEN
-    split_by: SplitBy = None
-    pairs: Pairs = None
+    ] = "auto"
     critics: CriticNames = None
 
     @property
@@ -70,8 +54,6 @@ class Compared:
         UsageError
             There is neither a run nor a text of each version, or texts are named without the old version.
         """
-        from momus.cli.sources import named_paths
-
         if not self.first:
             if run is None or self.generated or self.real or self.split_by:
                 raise UsageError(
@@ -92,17 +74,7 @@ class Compared:
 
     def compare(self, folder: Path, reading: Reading, better: Sequence[Preference]) -> None:
         """Compare the texts, and write the run and its page; what the folder keeps of the same texts is reused."""
-        from momus.cli.sources import given_texts
-
-        texts = given_texts(
-            self.real,
-            self.generated or [],
-            self.against,
-            None,
-            pairs=self.pairs,
-            split_by=self.split_by,
-            reading=reading,
-        )
+        texts = self.given(reading)
         m.compare(
             texts.real,
             texts.generated,
