@@ -268,18 +268,14 @@ def _report_to_github(result: Any, err: bool) -> None:
 def print_short(result: GateResult, folder: Path) -> None:
     """Print the verdict, the first sentences of the comparison, what was not checked, and where its page is."""
     from momus.history.view import not_checked, power_line, verdict_line
-    from momus.report.words import against as words_of_versions
     from momus.report.words.leads import better_lines, first_sentences
     from momus.runs.answer import answer_of
     from momus.runs.folder import REPORT, read_results
 
-    results = read_results(folder)
-    against = results.against
-    answer = answer_of(results)
-    sentences = first_sentences(answer) if against is None else words_of_versions.first_sentences(answer, against)
+    answer = answer_of(read_results(folder))
     echo(verdict_line(result))
     # how many answers changed, if some did not, says nothing of what they became
-    first = sentences[: 2 if against is not None and against.unchanged else 1]
+    first = first_sentences(answer)[: 2 if answer.against is not None and answer.against.unchanged else 1]
     better = [s for s in better_lines(answer) if s not in first]
     lines = [*first, *better, power_line(result), *not_checked(result), f"Report: {folder / REPORT}"]
     echo("\n".join(filter(None, lines)))

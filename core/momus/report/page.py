@@ -24,8 +24,6 @@ from momus.report.html import environment, render_page
 from momus.report.passages import Shown, shown_examples
 from momus.report.safe import clean
 from momus.report.words.against import basis, blocks_of, step, trend, version_value
-from momus.report.words.against import first_sentences as against_sentences
-from momus.report.words.against import legend as against_legend
 from momus.report.words.blocks import PrintedBlock
 from momus.report.words.findings import band, effective, families, floors, gap, method, null
 from momus.report.words.joint import (
@@ -109,7 +107,7 @@ def _against_page(comparison: Results, against: Against) -> str:
     return render_page(
         "against.html.j2",
         corpora=looks(shown.corpora),
-        first=against_sentences(answer, against) if answer.corpora else [],
+        first=first_sentences(answer) if answer.corpora else [],
         basis=basis(comparison, against),
         blocks=[(b, _numeric(b)) for b in blocks_of(answer, against, comparison.joint)],
         overview=(Markup(rows_svg(shown)), Markup(rows_svg(shown, narrow=True))),
@@ -248,14 +246,14 @@ def summary_html(comparison: Results) -> str:
     """
     if not comparison.verdicts:
         return '<div class="momus"><p>A comparison without verdicts.</p></div>'
-    answer, against = answer_of(comparison), comparison.against
+    answer = answer_of(comparison)
     return (
         environment()
         .get_template("summary.html.j2")
         .render(
-            sentences=first_sentences(answer) if against is None else against_sentences(answer, against),
+            sentences=first_sentences(answer),
             table=overview(answer, words=True),
-            legend=legend(answer) if against is None else against_legend(answer, against),
+            legend=legend(answer),
             trust=trust_items(comparison) if comparison.signature else [],
             warnings=comparison.warnings,
             link=_report_link(comparison.folder),

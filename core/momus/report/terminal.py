@@ -15,7 +15,6 @@ from momus.arguments import arg
 from momus.report.safe import one_line
 from momus.report.wide import verdict_table, wide_view
 from momus.report.words.against import basis, blocks_of
-from momus.report.words.against import first_sentences as against_sentences
 from momus.report.words.blocks import terminal_blocks
 from momus.report.words.format import plain_text
 from momus.report.words.leads import first_sentences, pair_lines
@@ -77,7 +76,7 @@ def _against_view(comparison: Results, against: Against, every: bool = False, wi
     answer = answer_of(comparison)
     if not answer.corpora:
         return Text("Nothing was compared.")
-    sentences = against_sentences(answer, against)
+    sentences = first_sentences(answer)
     parts: list[RenderableType] = [Text(one_line(s, 600), style="" if i else "bold") for i, s in enumerate(sentences)]
     parts.append(Text(one_line(basis(comparison, against)), style="dim"))
     blocks = terminal_blocks(blocks_of(answer, against, comparison.joint, every or wide))

@@ -5,33 +5,54 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from momus.against.versions import Against
 from momus.arguments import arg
 from momus.joint.better import NEARER, Better
 from momus.report.safe import one_line
-from momus.report.words.broken import broken_lines
+from momus.report.words.broken import broken_lines, unchanged_lines
 from momus.report.words.format import HUMAN, rounded
 from momus.report.words.joint import count
 from momus.report.words.sentences import axes, bands, said, says_what, versus
 from momus.report.words.slices import alike_sentences, slice_sentences, win_sentences
 from momus.runs.answer import Answer, Cell, CorpusAnswer
-from momus.text.counting import counted, joined
+from momus.text.counting import counted, joined, text_of
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
 
 def first_sentences(answer: Answer) -> list[str]:
-    """What is broken, then the answer: nearest text, what leads, on how many axes texts differ, what follows."""
-    sentences = [
-        *broken_lines(answer.broken or (), answer.reference, answer.slices),
-        *slice_lines(answer),
-    ]
-    sentences += [answer.layout] if answer.layout else []
-    several = len(answer.corpora) > 1
-    sentences += [_nearest(answer)] if several else []
-    lead = leading_sentence(answer)
+    """What is unchanged and broken, then the answer: the nearest text, what leads, on how many axes, what follows.
+
+    Where the reference is text of a model, nothing here speaks of people.
+    """
+    against, several, lead = answer.against, len(answer.corpora) > 1, leading_sentence(answer)
+    broken = broken_lines(answer.broken or (), answer.reference, answer.slices)
+    sentences = [*unchanged_lines(against.unchanged if against else ()), *broken, *slice_lines(answer)]
+    if against is None:
+        sentences += [s for s in (answer.layout, _nearest(answer) if several else "") if s]
     sentences += [lead] if lead else []
-    sentences += [] if several else [_single(answer.corpora[0], bool(answer.broken), bool(lead))]
-    return [*sentences, *following(answer), *win_lines(answer)]
+    if not several:
+        sentences.append(_single(answer, bool(lead)))
+    elif against is not None:
+        counts = joined([f"{c.generated} on {differing(c)}" for c in answer.corpora])
+        tested = max(c.tested for c in answer.corpora)
+        sentences.append(f"Against {against.reference}, of {axes(tested)}: {counts} differ.")
+    directions = [] if against is None else _directions(against)
+    return [*sentences, *following(answer), *directions, *better_lines(answer), *win_lines(answer)]
+
+
+def _directions(against: Against) -> list[str]:
+    """Which text is more predictable under the other, on the axis where this differs most, if it does."""
+    sure = [d for d in against.directions if d.p_adjusted <= against.alpha]
+    if not sure:
+        return []
+    d = max(sure, key=lambda d: abs(d.difference))
+    one, other = (d.generated, against.reference)[:: 1 if d.difference < 0 else -1]
+    a, b = sorted((d.new_under_old, d.old_under_new))
+    return [
+        f"{one} is more predictable under {other} than {other} under {one}, most in {d.axis} "
+        f"({rounded(a, b)} against {rounded(b, a)} {d.unit})."
+    ]
 
 
 def slice_lines(answer: Answer) -> list[str]:
@@ -40,7 +61,7 @@ def slice_lines(answer: Answer) -> list[str]:
         replace(s, cells=tuple(c for c in s.cells if (c.critic, s.generated) not in answer.told_broken))
         for s in answer.slices
     ]
-    return slice_sentences(slices, HUMAN if answer.reference == "real" else answer.reference)
+    return slice_sentences(slices, _reference(answer))
 
 
 def win_lines(answer: Answer) -> list[str]:
@@ -73,20 +94,21 @@ def better_words(b: Better) -> str:
     return f"{b.row.axis} ({values}; {word} by {f'{size} {unit}'.strip()}, {' to '.join(ends)})"
 
 
-def leading_sentence(answer: Answer, reference: str = HUMAN) -> str:
+def leading_sentence(answer: Answer) -> str:
     """What a reader of a text would see first, with its axis; empty where nothing differs."""
     cell = answer.largest
     if cell is None:
         return ""
     axis, name = answer.axis(cell.row.critic), one_line(cell.generated, 60)
+    reference = one_line(_reference(answer), 40)
     shared = len(answer.corpora) > 1 and all(c.differs for c in axis.cells)
     shared = shared and all(answer.first_axis(c.generated) == axis.critic for c in answer.corpora)
     most = "most in" if max(c.tested for c in answer.corpora) > 1 else "in"
     text = says_what(cell)
     if shared:
         everyone = "Both" if len(answer.corpora) == 2 else f"All {count(len(answer.corpora))}"
-        return f"{everyone} differ from {one_line(reference, 40)} {most} {axis.axis} – {name}: {text}."
-    return f"{name} differs from {one_line(reference, 40)} {most} {axis.axis}: {text}."
+        return f"{everyone} differ from {reference} {most} {axis.axis} – {name}: {text}."
+    return f"{name} differs from {reference} {most} {axis.axis}: {text}."
 
 
 def following(answer: Answer, most: int = 3) -> list[str]:
@@ -150,16 +172,27 @@ def _values(pair: Verdict, verdicts: Sequence[Verdict]) -> str:
     return f" – {one_line(pair.generated, 40)}: {versus(Cell(both))}{size}"
 
 
-def _single(corpus: CorpusAnswer, broken: bool, lead: bool) -> str:
+def _single(answer: Answer, lead: bool) -> str:
+    """On how many axes the only text differs from the reference, beside what is broken."""
+    (corpus,), reference, broken = answer.corpora, _reference(answer), bool(answer.broken)
     if broken and corpus.differs and not lead:
-        return f"Otherwise, {corpus.generated} is not told apart from human text."
-    where = "the only axis" if corpus.tested == 1 else f"any of {axes(corpus.tested)}"
+        return f"Otherwise, {corpus.generated} is not told apart from {reference}."
     if not corpus.differs:
-        return f"{'Otherwise, ' if broken else ''}{corpus.generated} is not told apart from human text on {where}."
+        where = "the only axis" if corpus.tested == 1 else f"any of {axes(corpus.tested)}"
+        return f"{'Otherwise, ' if broken else ''}{corpus.generated} is not told apart from {reference} on {where}."
+    if answer.against is not None:
+        if corpus.small:
+            return f"Of {axes(corpus.tested)}, it differs on {differing(corpus)}."
+        return f"It differs on {differing(corpus)} of {axes(corpus.tested)}."
     if corpus.tested == 1:
         return f"It is {'' if corpus.beyond else 'not shown to be '}beyond human variation."
     beyond = f"{corpus.beyond or 'none'} of {axes(corpus.tested)}"
     return f"It is beyond human variation on {beyond}, and differs on {differing(corpus)}."
+
+
+def _reference(answer: Answer) -> str:
+    """What readers are told that the reference is."""
+    return text_of(answer.reference, HUMAN)
 
 
 def differing(corpus: CorpusAnswer) -> str:

@@ -195,8 +195,28 @@ def unscored_lines(results: Sequence[CriticResult]) -> list[str]:
 def legend(answer: Answer) -> list[str]:
     """What numbers and signs of the overview table mean, in lines of at most 80 characters."""
     cells = [c for axis in answer.axes for c in axis.cells]
-    sources = {c.row.band_source for c in cells if c.row.gap is not None}
+    model = "" if answer.against is None else answer.against.reference
     unknown = any(c.row.p_adjusted is not None and size(c.row)[0] == "Δ" for c in cells)
+    lines = _bands_of(cells)
+    if model and any(c.row.gap is not None for c in cells):
+        lines = [f"1: as far as random halves of {model} usually lie apart."]
+    whose = "that" if model else "human"
+    lines.append(f"↑ ↓ significantly higher, lower · ** beyond {whose} variation, * differs, *= a small change")
+    if not model and any(c.rank is not None for c in answer.corpora) and any(not c.row.headline for c in cells):
+        lines.append("mean and rank: by the headline statistic of each axis, the same for all texts")
+    if any(over_refits(c.row) for c in cells):
+        lines.append("± standard deviation over fits of the critic")
+    if any(c.row.p_adjusted is None for c in cells):
+        lines.append("n/a not tested")
+    without = (
+        "without a band: the difference itself" if model else "Δ the difference itself, since no human band is known"
+    )
+    return lines + [without] * unknown
+
+
+def _bands_of(cells: Sequence[Cell]) -> list[str]:
+    """What human bands are, where they come from if they are default ones, and why intervals are wide."""
+    sources = {c.row.band_source for c in cells if c.row.gap is not None}
     registers = {c.row.band_register for c in cells if c.row.band_source == "default"}
     register = registers.pop() if len(registers) == 1 else ""
     named = register if register in atlas()["registers"] else "predicted from other texts"
@@ -206,14 +226,7 @@ def legend(answer: Answer) -> list[str]:
     lines = [f"Human bands{default}: 95 % of pairs of authors lie within 1."] if sources else []
     if others and any(_is_wide(c.row) for c in cells):
         lines.append(f"Wide intervals: authors of other kinds of text differ more, or less; see {arg('register')}.")
-    lines.append("↑ ↓ significantly higher, lower · ** beyond human variation, * differs, *= a small change")
-    if any(c.rank is not None for c in answer.corpora) and any(not c.row.headline for c in cells):
-        lines.append("mean and rank: by the headline statistic of each axis, the same for all texts")
-    if any(over_refits(c.row) for c in cells):
-        lines.append("± standard deviation over fits of the critic")
-    if any(c.row.p_adjusted is None for c in cells):
-        lines.append("n/a not tested")
-    return lines + ["Δ the difference itself, since no human band is known"] * unknown
+    return lines
 
 
 def _is_wide(v: Verdict) -> bool:
