@@ -69,26 +69,17 @@ class Limit:
             It is nothing of the kind.
         """
         name, separator, number = text.rpartition("=")
-        return cls.of(name if separator else EVERY, number, arg(argument, text))
-
-    @classmethod
-    def of(cls, name: str, value: Any, place: str) -> Limit:
-        """Build from a name and a number that may be text; errors begin with ``place``."""
-        critic, words, statistic = name.strip(), "", ""
-        if isinstance(value, str) and (match := _WORDED.fullmatch(value.strip())):
-            value, words = match["number"], " ".join(filter(None, (match["percent"], match["side"])))
-            critic, _, statistic = name.strip().partition(".")
+        critic, _, statistic = name.strip().partition(".") if separator else (EVERY, "", "")
+        words = ""
+        if match := _WORDED.fullmatch(number.strip()):
+            number, words = match["number"], " ".join(filter(None, (match["percent"], match["side"])))
         try:
-            limit = float(value)
-        except (TypeError, ValueError, OverflowError):
+            limit = float(number)
+        except ValueError:
             limit = math.nan
-        if (
-            isinstance(value, bool)
-            or not (critic and limit >= 0 and math.isfinite(limit))
-            or (words and critic == EVERY)
-        ):
+        if not (critic and limit >= 0 and math.isfinite(limit)) or (words and critic == EVERY):
             raise UsageError(
-                f"{place}: a limit is a number from 0 on",
+                f"{arg(argument, text)}: a limit is a number from 0 on",
                 hint="write AXIS=0.2 (human bands), 0.2 (all axes), or of one statistic AXIS=0.02 more, "
                 "AXIS=10 % fewer, AXIS.STATISTIC=5 %, AXIS=0.02 worse",
             )
@@ -346,30 +337,21 @@ def _rules(content: Mapping[str, Any], path: Path) -> Rules:
     named = {key.replace("-", "_"): value for key, value in content.items()}
     values: dict[str, Any] = {**build(_Table, named, str(path), HINT, UsageError)}
     try:
-        values |= {k: limits_of(values[k], k.replace("_", "-")) for k in ("max", "max_worse") if k in values}
-        if "better" in values:
-            values["better"] = tuple(Preference.parse(f"{name}={way}") for name, way in _flat(values["better"]))
-        values |= {k: _names(values[k]) for k in ("require", "corpus") if k in values}
+        for key in ("max", "max_worse", "better"):
+            written = [f"{name}={value}" for name, value in _flat(values.get(key, {}))]
+            values[key] = tuple(Preference.parse(x) if key == "better" else Limit.parse(x, key) for x in written)
+        for key in values.keys() & {"require", "corpus"}:
+            names = values[key]
+            values[key] = (names,) if isinstance(names, str) else tuple(names)
         return Rules(**values)
     except UsageError as error:
         raise UsageError(f"{path}: {error.message}", hint=error.hint) from error
 
 
-def limits_of(value: Any, key: str) -> tuple[Limit, ...]:
-    """Limits from one number for all axes, or from a table of numbers by axis."""
-    if not isinstance(value, Mapping):
-        return (Limit.of(EVERY, value, f"{key} = {value}"),)
-    return tuple(Limit.of(name, number, f"{key} {name} = {number}") for name, number in _flat(value))
-
-
-def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Entries of a table; a dotted key of TOML is a table in a table."""
-    for name, value in table.items():
+def _flat(table: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Entries of a table; a dotted key of TOML is a table in a table, and a value alone is for all axes."""
+    for name, value in table.items() if isinstance(table, Mapping) else [(EVERY, table)]:
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value
-
-
-def _names(value: str | list[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
