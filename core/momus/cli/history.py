@@ -20,7 +20,7 @@ from momus.cli.options import (
     command_line,
     expanded,
 )
-from momus.cli.printing import RUNS, echo, print_json, print_narrow, slug
+from momus.cli.printing import RUNS, echo, print_json, print_view, slug
 from momus.cli.sources import NamedTexts, named_paths
 from momus.errors import UsageError
 from momus.ownership import check_output, check_place, refuse_irregular
@@ -125,7 +125,7 @@ def diff(
     elif as_markdown:
         echo(in_markdown(diff_blocks(changes)))
     else:
-        print_narrow(on_terminal(diff_blocks(changes)))
+        print_view(on_terminal(diff_blocks(changes)), 80)
 
 
 def corpus_pairs(names: list[str] | None) -> list[tuple[str, str]]:
@@ -246,7 +246,7 @@ def gate(
     elif compared.first:
         print_short(result, folder)
     else:
-        print_narrow(on_terminal(gate_blocks(result, whole=False)))
+        print_view(on_terminal(gate_blocks(result, whole=False)), 80)
     if junit is not None:
         write_junit(result, junit)
     if github:

@@ -36,24 +36,20 @@ def show(
 
     Next: `momus open run` shows the report.
     """
-    from momus.runs.folder import read_results
+    from momus import read_comparison
+    from momus.runs.folder import REPORT
+    from momus.runs.manifest import REPORT_KIND
 
     exclude(html=html, as_json=printed.as_json, **printed.tables)
     need("html", html, out=out)
     folder = run_folder(run)
+    comparison = read_comparison(folder)
     if html:
-        _write_report(folder, out)
+        if out is not None:
+            check_output(out, REPORT_KIND)
+        echo(f"Report: {comparison.report(out or folder / REPORT)}")
     else:
-        printed.show(read_results(folder), folder)
-
-
-def _write_report(folder: Path, out: Path | None) -> None:
-    from momus.report.page import write_report
-    from momus.runs.folder import REPORT, read_results
-    from momus.runs.manifest import REPORT_KIND
-
-    check_output(out or folder / REPORT, REPORT_KIND, kept_by=None if out else folder)
-    echo(f"Report: {write_report(read_results(folder), out or folder / REPORT)}")
+        printed.show(comparison, folder)
 
 
 def open_report(
