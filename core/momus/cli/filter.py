@@ -6,7 +6,7 @@ import os
 from dataclasses import asdict
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -106,14 +106,9 @@ def filter_(
         echo(f"\nInterrupted: no output was written. Scores are in {folder}; run the command again.", err=True)
         raise
     if as_json:
-        print_json(filtered_json(filtered))
+        print_json({**asdict(filtered), "kept": filtered.kept, "expected": filtered.expected})
     else:
         print_view(filtered_view(filtered, keep, drop), 80)
-
-
-def filtered_json(filtered: Filtered) -> dict[str, Any]:
-    """What a filter did as plain lists, strings and numbers."""
-    return {**asdict(filtered), "kept": filtered.kept, "expected": filtered.expected}
 
 
 def filtered_view(filtered: Filtered, keep: Path, drop: Path) -> RenderableType:

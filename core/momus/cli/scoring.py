@@ -21,10 +21,9 @@ from momus.cli.options import (
     config_tables,
     expanded,
 )
-from momus.cli.parts import Share, score_into_folder, tell_failed, tell_left_out
+from momus.cli.parts import Share, score_into_folder, tell_failed, tell_left_out, tell_scores
 from momus.cli.printing import echo
 from momus.critic.hooks import DeviceMixin, moved, overlap, with_needs
-from momus.critic.powers import has_latents
 from momus.errors import UsageError
 from momus.files import TABLE, write_table
 from momus.ownership import check_output, check_place
@@ -227,7 +226,8 @@ def score(
             continue
         if out is not None:
             _write_rows(scores, corpus, options.keep, out)
-        _tell_scores(critic, scores)
+        nats, steps = (float(column[scores.scored].sum()) for column in (scores.nll, scores.steps))
+        tell_scores(critic, len(scores), nats, steps, scores.unscored)
         scored += scores.n_scored
         shared = overlap(critic, corpus)
         if shared:
@@ -306,20 +306,6 @@ def _write_rows(scores: Scores, corpus: Corpus, keep: Sequence[str], out: Path) 
             column = f"field {column}"
         rows = rows.append_column(column, [corpus.field(name)])
     write_table(rows, out)
-
-
-def _tell_scores(critic: Critic[Any], scores: Scores) -> None:
-    """Print the values of the text, and how many documents have none, by reason."""
-    from momus.report.words.format import number
-
-    if scores.n_scored:
-        ppl = f", Latent PPL {number(scores.latent_ppl)}" if critic.sequence else ""
-        nll = f"Latent NLL {number(scores.latent_nll)} nats{ppl}; " if has_latents(critic) else ""
-        echo(f"{critic.name}: {nll}{scores.n_scored:,} of {counted(len(scores), 'document')} scored")
-    else:
-        echo(f"{critic.name}: none of {counted(len(scores), 'document')} could be scored", err=True)
-    for reason, n in scores.unscored.items():
-        echo(f"unscored: {n:,} ({reason})")
 
 
 def _tell_reading(corpus: Corpus) -> None:
