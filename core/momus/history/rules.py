@@ -86,11 +86,6 @@ class Limit:
         return cls(critic, limit, words, statistic)
 
     @property
-    def of_difference(self) -> bool:
-        """Whether it limits the difference of a statistic in its own unit."""
-        return bool(self.words)
-
-    @property
     def side(self) -> str:
         """``more``, ``fewer`` or ``worse``; empty for either."""
         return self.words.removeprefix("%").strip()
@@ -157,7 +152,7 @@ class Rules:
                 if names.count(name) > 1:
                     raise UsageError(f"{arg(argument)} has two limits for {name!r}", hint="give one limit per axis")
         for limit in self.max_worse:
-            if limit.of_difference:
+            if limit.words:
                 raise UsageError(
                     f"{arg('max_worse', str(limit))}: a change in distance has bands",
                     hint=f"give {arg('max', str(limit))}",
@@ -267,7 +262,7 @@ class Check:
 
 def limit_of(limits: Sequence[Limit], critic: str) -> Limit | None:
     """The limit of the distance on an axis: its own, else that of all axes, else None."""
-    distances = [x for x in limits if not x.of_difference]
+    distances = [x for x in limits if not x.words]
     named = [x for x in distances if x.critic == critic]
     return next(iter([*named, *(x for x in distances if x.critic == EVERY)]), None)
 
