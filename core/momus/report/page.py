@@ -15,15 +15,14 @@ from momus.against.versions import Path as VersionPath
 from momus.joint.ranks import ALL_AXES
 from momus.outputs import write_own
 from momus.report.cards import cards_of, findings_of
-from momus.report.figures.canvas import Canvas
-from momus.report.figures.dots import FEW, key_svg, rows_svg
+from momus.report.figures.dots import FEW, NARROW, key_svg, rows_canvas, rows_svg
 from momus.report.figures.palette import CorpusLook, looks
-from momus.report.figures.rows import overview_rows, slices_heatmaps
+from momus.report.figures.rows import overview_rows, path_rows, slices_heatmaps
 from momus.report.figures.scales import Scale, gap_scale
 from momus.report.html import environment, render_page
 from momus.report.passages import Shown, shown_examples
 from momus.report.safe import clean
-from momus.report.words.against import basis, blocks_of, step, trend, version_value
+from momus.report.words.against import basis, blocks_of, step, trend
 from momus.report.words.blocks import PrintedBlock
 from momus.report.words.findings import band, effective, families, floors, gap, method, null
 from momus.report.words.joint import (
@@ -51,8 +50,6 @@ from momus.verdicts.verdict import Verdict
 
 WIDTH = 84
 """Pixels that the largest gap of a table is away from 0."""
-SIZE, MARGIN = (360.0, 120.0), 34.0
-"""Width and height of the figure of a path, and room for its words."""
 
 
 def write_report(comparison: Results, path: Path) -> Path:
@@ -133,28 +130,10 @@ def _numeric(block: PrintedBlock) -> list[bool]:
 
 
 def path_svg(path: VersionPath, against: Against) -> str:
-    """The line of one axis over the versions, with intervals; the largest step is thick."""
-    width, height = SIZE
-    canvas = Canvas(width, height)
-    low, high = min(path.lows), max(path.highs)
-    span = (high - low) or 1.0
-
-    def place(k: int, v: float) -> tuple[float, float]:
-        x = MARGIN + k * (width - 2 * MARGIN) / (len(path.values) - 1)
-        return x, height - 30 - (v - low) / span * (height - 66)
-
-    points = [place(k, v) for k, v in enumerate(path.values)]
-    for k in range(1, len(points)):
-        canvas.line(points[k - 1], points[k], "generated", 3.2 if k == path.step else 1.4)
-    for k, (point, value) in enumerate(zip(points, path.values, strict=True)):
-        canvas.line(place(k, path.lows[k]), place(k, path.highs[k]), "ink", 1.2)
-        canvas.mark(point, "o", "generated", True, 3.5)
-        shown = version_value(path, value)
-        canvas.text((point[0], place(k, path.highs[k])[1] - 6), shown, "middle", 10)
-        canvas.text((point[0], height - 10), clean(against.versions[k], 24), "middle", 10)
+    """The statistic of one axis over the versions, with intervals."""
     moved = f"{trend(path, against.alpha)}, largest step {step(path, against.versions)}"
-    title = f"{path.axis}: {path.label}, {moved}"
-    return canvas.svg(clean(title, 200))
+    canvas = rows_canvas(path_rows(path, against.versions), NARROW)
+    return canvas.svg(clean(f"{path.axis}: {path.label}, {moved}", 200))
 
 
 def _helpers(corpora: Mapping[str, CorpusLook]) -> dict[str, Any]:
