@@ -29,11 +29,11 @@ from momus.report.words.joint import (
     chance,
     count,
     group_blocks,
-    joint_lines,
     pair_rows,
     pair_sentences,
     rank,
     rank_cells,
+    without_rank,
 )
 from momus.report.words.leads import first_sentences
 from momus.report.words.sentences import finding_words, label, legend
@@ -160,7 +160,7 @@ def _joint(comparison: Results, answer: Answer) -> dict[str, Any]:
     joint = comparison.joint
     ranked = [] if joint.ranking is None else joint.ranking.of(ALL_AXES)
     return {
-        "joint_lines": joint_lines(joint, {r.name: r.axis for r in comparison.results}),
+        "without_rank": without_rank(joint, {r.name: r.axis for r in comparison.results}),
         "ranked": any(c.rank is not None for c in answer.corpora),
         "rank_cells": [rank_cells(r) for r in ranked],
         "groups": group_blocks(joint),

@@ -13,7 +13,7 @@ from momus.report.safe import one_line
 from momus.report.words.blocks import PrintedBlock, terminal_blocks
 from momus.report.words.findings import families, floors, gap, parts_tables, shows
 from momus.report.words.format import number, p_value, text_table
-from momus.report.words.joint import group_blocks, joint_lines, pair_rows, pair_sentences, rank_cells
+from momus.report.words.joint import group_blocks, pair_rows, pair_sentences, rank_cells, without_rank
 from momus.report.words.sentences import finding
 from momus.runs.result import Results
 from momus.text.counting import counted
@@ -95,12 +95,12 @@ def analysis_blocks(comparison: Results) -> list[PrintedBlock]:
         for name, table in parts_tables(result).items():
             title, rows = f"{table.title}: {result.name}, {name}", [[str(c) for c in row] for row in table.rows]
             blocks.append(PrintedBlock(title, (), table.columns, rows, [table.note], "llr"))
-    lines = [("", line) for line in joint_lines(joint, {r.name: r.axis for r in comparison.results})]
     if joint.ranking is not None and joint.ranking.of(ALL_AXES):
         heads = ("generated", "mean distance", "interval", "rank", "bootstrap share", "n")
         ranks = [rank_cells(row) for row in joint.ranking.of(ALL_AXES)]
         blocks.append(PrintedBlock("Distance from real text over all axes, in human bands", (), heads, ranks))
-    blocks += [PrintedBlock(lines=lines)] if lines else []
+    if line := without_rank(joint, {r.name: r.axis for r in comparison.results}):
+        blocks.append(PrintedBlock(lines=[("", line)]))
     return [*blocks, *group_blocks(joint)]
 
 

@@ -1,4 +1,4 @@
-"""The joint analyses in words: which text is nearest, and rows in slices or among documents that are alike.
+"""The joint analyses in words: ranks, and rows in slices or among documents that are alike.
 
 And pairs of generated texts for readers: all of a few, the largest differences of very many.
 """
@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from momus.joint.adjusted import AdjustedRow
-from momus.joint.ranks import ALL_AXES, Joint, Ranking, RankRow
+from momus.joint.ranks import Joint, RankRow
 from momus.report.words.blocks import Columns, PrintedBlock, table_block
-from momus.report.words.format import number, p_value, rounded
+from momus.report.words.format import number, p_value
 from momus.report.words.slices import slice_blocks, wins_block
 from momus.verdicts.verdict import Verdict
 
@@ -23,28 +23,17 @@ PAIRS = 300
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def joint_lines(joint: Joint, axes: Mapping[str, str]) -> list[str]:
-    """Sentences on all analyses, in order; ``axes`` names the axis of each critic."""
-    lines = []
-    if joint.ranking is not None:
-        lines += nearest(joint.ranking)
-        lines.append(left_out("Without a rank", joint.ranking.excluded, axes))
-    return [line for line in lines if line]
+def without_rank(joint: Joint, axes: Mapping[str, str]) -> str:
+    """Name the axes that have no rank, by reason; empty if all have one; ``axes`` names the axis of each critic.
 
-
-def left_out(what: str, reasons: Mapping[str, str], axes: Mapping[str, str]) -> str:
-    """Name the axes that have no result, by reason; empty if all have one.
-
-    Parameters
-    ----------
-    reasons
-        By critic, why it has no result; empty strings where it has one.
-
-    >>> left_out("Without a rank", {"a": "too short", "b": "", "c": "too short"}, {"a": "order", "c": "length"})
+    >>> from momus.joint.ranks import Ranking
+    >>> ranking = Ranking([], {"a": "too short", "b": "", "c": "too short"}, 0.95, 999, True)
+    >>> without_rank(Joint(ranking), {"a": "order", "c": "length"})
     'Without a rank: order, length (too short).'
-    >>> left_out("Without a rank", dict.fromkeys("abcd", "too short"), {})
+    >>> without_rank(Joint(Ranking([], dict.fromkeys("abcd", "too short"), 0.95, 999, True)), {})
     'Without a rank: all 4 axes (too short).'
     """
+    reasons = {} if joint.ranking is None else joint.ranking.excluded
     by_reason: dict[str, list[str]] = {}
     for critic, reason in reasons.items():
         if reason:
@@ -55,7 +44,7 @@ def left_out(what: str, reasons: Mapping[str, str], axes: Mapping[str, str]) -> 
         f"{f'all {len(names)} axes' if every[reason] else ', '.join(names)} ({reason})"
         for reason, names in by_reason.items()
     ]
-    return f"{what}: {'; '.join(parts)}." if parts else ""
+    return f"Without a rank: {'; '.join(parts)}." if parts else ""
 
 
 def count(n: int) -> str:
@@ -65,23 +54,6 @@ def count(n: int) -> str:
     ('three', '12')
     """
     return WORDS[n] if n < len(WORDS) else f"{n:,}"
-
-
-def nearest(ranking: Ranking) -> list[str]:
-    """Say which text is nearest to the real one over all axes with a rank and a band, and whether that is sure."""
-    rows = ranking.of(ALL_AXES)
-    if not rows:
-        return []
-    first = rows[0]
-    among = ", ".join(repr(name) for name in first.tied)
-    sure = f"not significantly nearer than {among}" if first.tied else "significantly nearer than all others"
-    n = ranking.counted
-    over = "on 1 axis" if n == 1 else f"over {n} axes"
-    return [
-        f"Nearest to real text {over}: {first.model!r}, {rounded(first.distance)} human bands on average "
-        f"(interval {rounded(first.low, first.high)} to {rounded(first.high, first.low)}; bootstrap share "
-        f"{chance(first)}; {sure})."
-    ]
 
 
 def rank(row: RankRow) -> str:
