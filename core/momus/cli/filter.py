@@ -125,16 +125,10 @@ def filtered_view(filtered: Filtered, keep: Path, drop: Path) -> RenderableType:
     parts += [Text(line, style="dim") for line in _notes(f)]
     for name, (unlikely, likely) in f.by_critic.items():
         if unlikely or likely:
-            parts += [Text(""), Text(f"{name}: {_ways(unlikely, likely)}", style="bold")]
+            ends = f" ({unlikely:,} unlikely, {likely:,} too likely)" if likely else ""
+            parts += [Text(""), Text(f"{name}: {unlikely + likely:,} dropped{ends}", style="bold")]
             parts += [_example(e) for e in f.examples if e.critic == name]
     return Group(*parts)
-
-
-def _ways(unlikely: int, likely: int) -> str:
-    """How many documents went for a critic, and at which end of real text."""
-    if not likely:
-        return f"{unlikely:,} dropped"
-    return f"{unlikely + likely:,} dropped ({unlikely:,} unlikely, {likely:,} too likely)"
 
 
 def _notes(f: Filtered) -> Iterator[str]:

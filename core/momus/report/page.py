@@ -16,7 +16,7 @@ from momus.joint.ranks import ALL_AXES
 from momus.outputs import write_own
 from momus.report.cards import cards_of, findings_of
 from momus.report.figures.dots import FEW, NARROW, key_svg, rows_canvas, rows_svg
-from momus.report.figures.palette import CorpusLook, looks
+from momus.report.figures.palette import looks
 from momus.report.figures.rows import overview_rows, path_rows, slices_heatmaps
 from momus.report.figures.scales import Scale, gap_scale
 from momus.report.html import environment, render_page
@@ -69,7 +69,7 @@ def render(comparison: Results) -> str:
         return _against_page(comparison, comparison.against)
     answer, pairs = answer_of(comparison), pair_rows(comparison.pairs)
     shown, cards = overview_rows(answer), cards_of(comparison, answer, overuse_of(comparison.results, answer))
-    corpora = looks(shown.corpora)
+    corpora, joint = looks(shown.corpora), comparison.joint
     return render_page(
         "report.html.j2",
         corpora=corpora,
@@ -92,8 +92,13 @@ def render(comparison: Results) -> str:
         floors=floors(comparison.verdicts, comparison.signature["multiplicity"]),
         delta=comparison.signature.get("equivalence"),
         refits=any(v.refit_spread is not None for v in comparison.verdicts),
-        **_joint(comparison, answer),
-        **_helpers(corpora),
+        without_rank=without_rank(joint, {r.name: r.axis for r in comparison.results}),
+        ranked=any(c.rank is not None for c in answer.corpora),
+        rank_cells=[rank_cells(r) for r in (joint.ranking.of(ALL_AXES) if joint.ranking is not None else ())],
+        groups=group_blocks(joint),
+        maps=slices_heatmaps(joint.slices, comparison.verdicts),
+        key=lambda name: Markup(key_svg(corpora[name])) if name in corpora else "",
+        **HELPERS,
     )
 
 
@@ -134,38 +139,6 @@ def path_svg(path: VersionPath, against: Against) -> str:
     moved = f"{trend(path, against.alpha)}, largest step {step(path, against.versions)}"
     canvas = rows_canvas(path_rows(path, against.versions), NARROW)
     return canvas.svg(clean(f"{path.axis}: {path.label}, {moved}", 200))
-
-
-def _helpers(corpora: Mapping[str, CorpusLook]) -> dict[str, Any]:
-    """Functions that the templates of the report call."""
-    return {
-        "finding_words": finding_words,
-        "label": label,
-        "interval": _interval,
-        "key": lambda name: Markup(key_svg(corpora[name])) if name in corpora else "",
-        "kind": lambda item: type(item).__name__,
-        "row_scale": row_scale,
-        "examples_words": examples_words,
-        "gap": gap,
-        "rank": rank,
-        "chance": chance,
-        "band": band,
-        "effective": effective,
-        "usual_units": lambda rows: mode([effective(v) for v in rows] or [""]),
-    }
-
-
-def _joint(comparison: Results, answer: Answer) -> dict[str, Any]:
-    """What the page shows of the analyses of all axes together."""
-    joint = comparison.joint
-    ranked = [] if joint.ranking is None else joint.ranking.of(ALL_AXES)
-    return {
-        "without_rank": without_rank(joint, {r.name: r.axis for r in comparison.results}),
-        "ranked": any(c.rank is not None for c in answer.corpora),
-        "rank_cells": [rank_cells(r) for r in ranked],
-        "groups": group_blocks(joint),
-        "maps": slices_heatmaps(joint.slices, comparison.verdicts),
-    }
 
 
 def methods(verdicts: Sequence[Verdict]) -> list[tuple[str, list[str]]]:
@@ -216,6 +189,23 @@ def _interval(v: Verdict, scale: Scale) -> str:
         return ""
     low, gap, high = (WIDTH * scale(x) for x in (interval[0], v.gap, interval[1]))
     return f"--l:{low:.0f};--w:{high - low:.0f};--g:{gap:.0f}"
+
+
+HELPERS: Mapping[str, Any] = {
+    "finding_words": finding_words,
+    "label": label,
+    "interval": _interval,
+    "kind": lambda item: type(item).__name__,
+    "row_scale": row_scale,
+    "examples_words": examples_words,
+    "gap": gap,
+    "rank": rank,
+    "chance": chance,
+    "band": band,
+    "effective": effective,
+    "usual_units": lambda rows: mode([effective(v) for v in rows] or [""]),
+}
+"""Functions that the templates of the report call."""
 
 
 def summary_html(comparison: Results) -> str:

@@ -22,7 +22,7 @@ from momus.report.words.sentences import largest_gaps, legend, overuse_lines, un
 from momus.report.words.slices import slice_blocks
 from momus.report.words.table import Overview, overview, short_names, shortened
 from momus.report.words.trust import trust_items
-from momus.runs.answer import Answer, answer_of, overuse_of
+from momus.runs.answer import answer_of, overuse_of
 from momus.runs.result import Results
 
 WIDTH = 80
@@ -54,7 +54,9 @@ def comparison_view(comparison: Results, every: bool = False, wide: bool = False
     answer = answer_of(comparison)
     if not answer.corpora:
         return Text("Nothing was compared.")
-    parts: list[RenderableType] = [*_answer(answer), _trust(comparison), Text("")]
+    sentences = ["\n".join(_wrapped(one_line(s))) for s in first_sentences(answer)]
+    parts: list[RenderableType] = [Text(s, style="" if i else "bold") for i, s in enumerate(sentences)]
+    parts += [_trust(comparison), Text("")]
     parts += overview_tables(overview(answer, pad=True, words=len(answer.corpora) == 1), WIDTH)
     parts += [Text(line, style="dim") for line in legend(answer)]
     gaps = [*largest_gaps(answer), *overuse_lines(overuse_of(comparison.results, answer))]
@@ -92,11 +94,6 @@ def comparison_text(comparison: Results, width: int = WIDTH, every: bool = False
     return plain_text(comparison_view(comparison, every, wide), max(width, WIDE) if every or wide else width)
 
 
-def _answer(answer: Answer) -> list[Text]:
-    lines = [one_line(s) for s in first_sentences(answer)]
-    return [Text("\n".join(_wrapped(line)), style="" if i else "bold") for i, line in enumerate(lines)]
-
-
 def _trust(comparison: Results) -> Text:
     """The trust line; what is doubtful is red and begins with ``!``."""
     text = Text()
@@ -119,10 +116,10 @@ def overview_tables(table: Overview, width: int = WIDTH) -> list[RenderableType]
         block = table.columns(start, start + size)
         # names of corpora and cells have room before names of statistics, which are cut
         widest = max(
-            _cells(text) for text in (*block.names, *(c for r in (*block.axes, *block.ranks) for c in r.cells))
+            cell_len(text) for text in (*block.names, *(c for r in (*block.axes, *block.ranks) for c in r.cells))
         )
         most = AXIS if len(block.names) == 1 else max(AXIS, width - (max(ROOM, widest) + GAP) * len(block.names))
-        axis = min(most, max((_cells(r.label) for r in (*block.axes, *block.ranks)), default=0))
+        axis = min(most, max((cell_len(r.label) for r in (*block.axes, *block.ranks)), default=0))
         room = (width - axis) // len(block.names) - GAP
         names, key = short_names(block.names, room)
         parts += [Text("")] if start else []
@@ -131,21 +128,17 @@ def overview_tables(table: Overview, width: int = WIDTH) -> list[RenderableType]
     return parts
 
 
-def _cells(text: str) -> int:
-    return cell_len(text)
-
-
 def _table(block: Overview, names: Sequence[str], axis: int) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0), header_style="bold")
     table.add_column("axis", width=axis, no_wrap=True)
     rows = (*block.axes, *block.ranks)
     # aligned here: rich would strip the spaces that stand for missing signs
-    widths = [max(_cells(t) for t in (name, *(r.cells[k] for r in rows))) for k, name in enumerate(names)]
+    widths = [max(cell_len(t) for t in (name, *(r.cells[k] for r in rows))) for k, name in enumerate(names)]
     for name, width in zip(names, widths, strict=True):
-        before = "" if len(names) == 1 else " " * (width - _cells(name))
+        before = "" if len(names) == 1 else " " * (width - cell_len(name))
         table.add_column(Text(before + name), no_wrap=True)
     for i, row in enumerate(rows):
-        texts = [" " * (w - _cells(c)) + c for c, w in zip(row.cells, widths, strict=True)]
+        texts = [" " * (w - cell_len(c)) + c for c, w in zip(row.cells, widths, strict=True)]
         if len(names) == 1:  # words stand behind the numbers, so cells begin at the left
             texts = [shortened(row.cells[0], WIDTH - axis - GAP)]
         cells = [Text(t, style="bold" if s else "") for t, s in zip(texts, row.strong, strict=True)]
@@ -176,11 +169,11 @@ def _warnings(warnings: Sequence[str]) -> list[Text]:
 def _cut(line: str, width: int = 0) -> str:
     """A line with its end cut, to leave room for ``…``; of at most ``width`` cells if that is given."""
     if width:
-        return line if _cells(line) <= width else set_cell_size(line, width - 1).rstrip() + "…"
-    return set_cell_size(line, min(_cells(line), WIDTH - 2)).rstrip() + " …"
+        return line if cell_len(line) <= width else set_cell_size(line, width - 1).rstrip() + "…"
+    return set_cell_size(line, min(cell_len(line), WIDTH - 2)).rstrip() + " …"
 
 
-def _wrapped(text: str, width: int = WIDTH) -> list[str]:
+def _wrapped(text: str) -> list[str]:
     """Wrap at words; words that are wider than a line are cut."""
-    lines = Text(text).wrap(Console(width=width, color_system=None), width)
+    lines = Text(text).wrap(Console(width=WIDTH, color_system=None), WIDTH)
     return [line.plain.rstrip() for line in lines]

@@ -38,7 +38,8 @@ def first_sentences(answer: Answer) -> list[str]:
         tested = max(c.tested for c in answer.corpora)
         sentences.append(f"Against {against.reference}, of {axes(tested)}: {counts} differ.")
     directions = [] if against is None else _directions(against)
-    return [*sentences, *following(answer), *directions, *better_lines(answer), *win_lines(answer)]
+    sentences += [*following(answer), *directions, *better_lines(answer)]
+    return [*sentences, *alike_sentences(answer.slices), *win_sentences(answer.wins, answer.alpha)]
 
 
 def _directions(against: Against) -> list[str]:
@@ -62,11 +63,6 @@ def slice_lines(answer: Answer) -> list[str]:
         for s in answer.slices
     ]
     return slice_sentences(slices, _reference(answer))
-
-
-def win_lines(answer: Answer) -> list[str]:
-    """Fields of which no slice stands out, and on how many prompts a text has more, where that is told."""
-    return [*alike_sentences(answer.slices), *win_sentences(answer.wins, answer.alpha)]
 
 
 def better_lines(answer: Answer) -> list[str]:

@@ -150,11 +150,8 @@ def _of(v: Verdict) -> str:
 
 def axis_sentences(axis: AxisAnswer) -> list[tuple[str, str]]:
     """What each corpus does on an axis: pairs of its name and a sentence and all statistics that differ."""
-    return [(c.generated, says_what(c) + _also(c)) for c in axis.cells]
-
-
-def _also(cell: Cell) -> str:
-    return f"; also different: {joined([label(v) for v in cell.also])}" if cell.also else ""
+    also = [f"; also different: {joined([label(v) for v in c.also])}" if c.also else "" for c in axis.cells]
+    return [(c.generated, says_what(c) + others) for c, others in zip(axis.cells, also, strict=True)]
 
 
 def axes(n: int) -> str:
@@ -282,7 +279,8 @@ def overuse_lines(overused: Sequence[CorpusOveruse]) -> list[tuple[str, str]]:
         things = [f"“{_spaced(i.text, 160)}” ({_rate(i.generated, i.real, f.overuse.unit)})" for i in f.overuse.items]
         example = f.overuse.items[0].example
         also = f", as in “{_spaced(example, 160)}”" if example else ""
-        lines.append((f.overuse.what, f"{f.generated}: {things[0]}{also}{_others(things[1:])}"))
+        others = f"; also {joined(things[1:])}" if things[1:] else ""
+        lines.append((f.overuse.what, f"{f.generated}: {things[0]}{also}{others}"))
     return lines
 
 
@@ -290,10 +288,6 @@ def _rate(generated: float, real: float, unit: str) -> str:
     """How often generated text has a thing, and human text."""
     percent = " %" if unit.startswith("%") else ""
     return f"{rounded(generated, real)} {unit}, human: {rounded(real, generated)}{percent}"
-
-
-def _others(things: Sequence[str]) -> str:
-    return f"; also {joined(things)}" if things else ""
 
 
 def _spaced(text: str, clip: int) -> str:
