@@ -50,12 +50,12 @@ def _axis_and_state(name: str, plugins: list[Plugin], adapters: Mapping[str, lis
 
     Momus' own critics are not imported, which would take seconds. Others are, to find broken ones.
     """
-    from momus.critic.registry import critic_class
-
     row, alone = plugins[0].listed(), len(plugins) == 1
     if alone and (missing := plugins[0].missing()) is not None:
         return str(row.get("axis", "–")), f"needs {missing.requirement}"
     if not (row and alone and plugins[0].distribution == DISTRIBUTION):
+        from momus.critic.registry import critic_class
+
         try:
             cls = critic_class(name)
         except PluginError as error:

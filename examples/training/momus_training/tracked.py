@@ -70,7 +70,7 @@ class ComparisonTracker(ABC):
     """A tracker: a class under the entry-point group ``momus.trackers``, made without arguments."""
 
     @abstractmethod
-    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
+    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None) -> str:
         """Send what `tracked` holds, and return where it is now.
 
         Parameters
@@ -82,14 +82,10 @@ class ComparisonTracker(ABC):
             Name of a run that is created.
         step
             Where on the axis of training steps the numbers are; None if they belong to no step.
-        options
-            Options of the tracker's own function that creates a run.
         """
 
 
-def log_to(
-    comparison: Comparison, to: str, *, run: str = "momus", step: int | None = None, report: bool = True, **options: Any
-) -> str:
+def log_to(comparison: Comparison, to: str, *, run: str = "momus", step: int | None = None, report: bool = True) -> str:
     """Send a comparison to an experiment tracker, and return where it is now.
 
     Parameters
@@ -97,7 +93,7 @@ def log_to(
     to
         ``wandb:ENTITY/PROJECT``, ``mlflow:EXPERIMENT`` or ``tensorboard:FOLDER``. The name alone logs into the run that
         is active in this process, if there is one.
-    run, step, options
+    run, step
         See `ComparisonTracker.send`.
     report
         Whether to send the HTML report, which holds passages of the documents.
@@ -116,7 +112,7 @@ def log_to(
         with tempfile.TemporaryDirectory() as folder:
             if report:
                 tracked = replace(tracked, report=comparison.report(Path(folder) / "report.html"))
-            return tracker.send(tracked, place, run=run, step=step, options=options)
+            return tracker.send(tracked, place, run=run, step=step)
     except MomusError:
         raise
     except Exception as error:  # a tracker may fail in any way: no network, no key, an unknown project

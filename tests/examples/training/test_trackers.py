@@ -72,8 +72,8 @@ class Recording(ComparisonTracker):
 
     got: ClassVar[list] = []
 
-    def send(self, tracked, place, *, run, step, options):
-        Recording.got.append((tracked.report.read_text() if tracked.report else None, place, run, step, dict(options)))
+    def send(self, tracked, place, *, run, step):
+        Recording.got.append((tracked.report.read_text() if tracked.report else None, place, run, step))
         if place == "down":
             raise ConnectionError("no answer from https://ann:hunter2@host/v1")
         return f"place {place}"
@@ -82,12 +82,12 @@ class Recording(ComparisonTracker):
 def test_a_tracker_gets_the_report_only_if_it_may(comparison, monkeypatch):
     monkeypatch.setattr(tracked, "load_plugin", lambda group, name: Recording)
     Recording.got.clear()
-    assert log_to(comparison, "own:here:there", step=4, tags=["a"]) == "place here:there"
+    assert log_to(comparison, "own:here:there", step=4) == "place here:there"
     log_to(comparison, "own", run="r", report=False)
     (page, *first), second = Recording.got
     assert page.startswith("<!doctype html>") or page.lower().startswith("<!doctype")
-    assert first == ["here:there", "momus", 4, {"tags": ["a"]}]
-    assert second == (None, "", "r", None, {})
+    assert first == ["here:there", "momus", 4]
+    assert second == (None, "", "r", None)
     with pytest.raises(MomusError, match=r"'own' failed: no answer from https://\*\*\*@host/v1(.|\n)*momus export RUN"):
         log_to(comparison, "own:down")
 
