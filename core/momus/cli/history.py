@@ -100,7 +100,6 @@ def diff(
     after: Annotated[str, typer.Argument(metavar="RUN_B", help="Later run folder.")],
     corpus: CorpusPairs = None,
     as_json: Json = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
 ) -> None:
     """Say whether run B is farther from human text than run A, and on which axes.
 
@@ -117,13 +116,11 @@ def diff(
     `momus gate` fails a build when a run is worse.
     """
     from momus.history.diff import diff_runs
-    from momus.history.view import diff_blocks, diff_json, in_markdown, on_terminal
+    from momus.history.view import diff_blocks, diff_json, on_terminal
 
     changes = diff_runs(before, after, corpus_pairs(corpus))
     if as_json:
         print_json(diff_json(changes))
-    elif as_markdown:
-        echo(in_markdown(diff_blocks(changes)))
     else:
         print_view(on_terminal(diff_blocks(changes)), 80)
 

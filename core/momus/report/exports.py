@@ -59,9 +59,17 @@ def comparison_json(comparison: Results) -> dict[str, Any]:
 
     All values are plain lists, strings and finite numbers; a number that does not exist is None.
     """
-    against = comparison.against
+    answer, against = answer_of(comparison), comparison.against
+    nearest = answer.nearest
     return {
-        "answer": answer_json(answer_of(comparison)),
+        "answer": {
+            "sentences": first_sentences(answer),
+            "nearest": None if nearest is None else nearest.generated,
+            "tied": list(answer.tied),
+            # from the nearest to the farthest, and axes by the size of the gap
+            "corpora": [asdict(c) for c in answer.corpora],
+            "axes": [_axis(axis) for axis in answer.axes],
+        },
         "trust": [asdict(item) for item in trust_items(comparison)],
         "verdicts": comparison.rows(),
         "pairs": [v.row() for v in comparison.pairs],
@@ -70,18 +78,6 @@ def comparison_json(comparison: Results) -> dict[str, Any]:
         **({} if against is None else {"against": asdict(against)}),
         "warnings": list(comparison.warnings),
         "signature": comparison.signature,
-    }
-
-
-def answer_json(answer: Answer) -> dict[str, Any]:
-    """The answer: its sentences, corpora from the nearest to the farthest, and axes by the size of the gap."""
-    nearest = answer.nearest
-    return {
-        "sentences": first_sentences(answer),
-        "nearest": None if nearest is None else nearest.generated,
-        "tied": list(answer.tied),
-        "corpora": [asdict(c) for c in answer.corpora],
-        "axes": [_axis(axis) for axis in answer.axes],
     }
 
 

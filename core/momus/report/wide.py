@@ -77,7 +77,8 @@ def wide_view(comparison: Results, every: bool = False) -> RenderableType:
             for u in result.unscored
         ]
     s = comparison.signature
-    parts += [Text(note, style="dim") for note in footnotes(comparison.verdicts, s["multiplicity"]) if note]
+    notes = [families(comparison.verdicts, s["multiplicity"]), floors(comparison.verdicts, s["multiplicity"])]
+    parts += [Text(note, style="dim") for note in (*_bands(comparison.verdicts), *notes) if note]
     parts.append(
         Text(
             f"momus {s['momus']} | seed {s['seed']} | up to {s['permutations']:,} permutations per row, more where the "
@@ -104,14 +105,12 @@ def analysis_blocks(comparison: Results) -> list[PrintedBlock]:
     return [*blocks, *group_blocks(joint)]
 
 
-def footnotes(verdicts: list[Verdict], multiplicity: str) -> list[str]:
-    """Notes below a table: what the band is, what the adjustment holds, and the smallest possible p."""
+def _bands(verdicts: list[Verdict]) -> list[str]:
+    """Notes on what the band is."""
     sources = {v.band_source for v in speaking(verdicts) if v.gap is not None}
     groups = max((v.band_groups for v in verdicts if v.band_source == "groups"), default=0)
-    bands = [
+    farthest = (
         f"÷ band (human band): 95 % of pairs of groups of real text lie no farther apart than 1 ({groups} groups)."
-        if "groups" in sources
-        else "",
-        "* default band: how far groups of other human texts lie apart." if "default" in sources else "",
-    ]
-    return [*bands, families(verdicts, multiplicity), floors(verdicts, multiplicity)]
+    )
+    default = "* default band: how far groups of other human texts lie apart."
+    return [farthest] * ("groups" in sources) + [default] * ("default" in sources)
