@@ -9,7 +9,7 @@ from momus.joint.slices import Slices
 from momus.report.safe import one_line
 from momus.report.words.format import HUMAN, percent
 from momus.runs.findings import Broken
-from momus.text.counting import counted, joined, text_of
+from momus.text.counting import counted, text_of
 
 IDS, EACH = 3, 2
 """Documents that are named, and faults in a line; there are two lines at most."""
@@ -78,14 +78,3 @@ def unchanged_lines(unchanged: Sequence[Unchanged]) -> list[str]:
         where = "" if u.word is None else f"; those part at word {u.word:,.0f} (median; {_ids(u.ids, changed)})"
         lines.append(f"{name} changed {changed:,} of {counted(u.pairs, 'answer')}{where}.")
     return lines
-
-
-def broken_words(broken: Sequence[Broken] | None) -> str:
-    """What is broken in a few words, for the line of what a comparison rests on; empty if nobody looked.
-
-    >>> broken_words(()), broken_words(None)
-    ('nothing broken', '')
-    """
-    if broken is None:
-        return ""
-    return joined(list(dict.fromkeys(b.fault.name for b in broken))) or "nothing broken"
