@@ -6,8 +6,6 @@ elements, for PDF and PNG, and for `Comparison.plot`.
 
 from __future__ import annotations
 
-import base64
-import io
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -169,9 +167,6 @@ class _Painter:
         x, y, width, height = (element.get(name, "0") for name in ("x", "y", "width", "height"))
         if element.tag == "text":
             self._text(element.text or "", (float(x), float(y)), style, place)
-        elif element.tag == "image":
-            content = base64.b64decode(element.get("href", "").partition(",")[2])
-            self._image(content, (float(x), float(x) + float(width), float(y) + float(height), float(y)))
         elif element.tag == "rect":
             self._path(f"M{x} {y}h{width}v{height}h-{width}z", style, place)
         else:
@@ -194,12 +189,6 @@ class _Painter:
             parse_math=False,  # names are no formulas
             zorder=self.order,
         )
-
-    def _image(self, content: bytes, extent: tuple[float, float, float, float]) -> None:
-        from PIL import Image
-
-        picture = Image.open(io.BytesIO(content))
-        self.axes.imshow(picture, extent=extent, interpolation="nearest", zorder=self.order)
 
     def _path(self, d: str, style: Style, place: Transform) -> None:
         if not d:
