@@ -27,7 +27,7 @@ def answers(tmp_path):
 
 def texts(generated, **options):
     reading = options.pop("reading", Reading())
-    return NamedTexts(generated, **options).given(reading)
+    return NamedTexts(generated, **options).resolved(reading)
 
 
 def test_what_would_be_read_is_shown(answers, capsys):

@@ -159,22 +159,22 @@ def compare(
     from momus.engine.request import check_out
 
     without_pandas()
-    given = texts.given(reading)
+    sources = texts.resolved(reading)
     exclude(no_out=no_out, out=out)
     check_out(out, overwrite=overwrite, resume=resume)  # before a folder is chosen in its place
-    folder = None if no_out else out or new_run(list(given.generated))
+    folder = None if no_out else out or new_run(list(sources.generated))
     try:
         comparison = m.compare(
-            given.real,
-            given.generated,
-            against=given.against,
+            sources.real,
+            sources.generated,
+            against=sources.against,
             fit=fit,
             critics=comma_separated(critics),
             config=config_tables(config),
             out=folder,
             overwrite=overwrite,
             resume=resume,
-            reading=given.reading,
+            reading=sources.reading,
             chain=chain,
             folds=folds,
             seed=seed,

@@ -74,7 +74,7 @@ class Compared(NamedTexts):
 
     def compare(self, folder: Path, reading: Reading, better: Sequence[Preference]) -> None:
         """Compare the texts, and write the run and its page; what the folder keeps of the same texts is reused."""
-        texts = self.given(reading)
+        texts = self.resolved(reading)
         m.compare(
             texts.real,
             texts.generated,

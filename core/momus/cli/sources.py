@@ -70,7 +70,7 @@ class NamedTexts:
         ),
     ] = None
 
-    def given(self, reading: Reading) -> Given:
+    def resolved(self, reading: Reading) -> Given:
         """The texts, and how they are read.
 
         Raises

@@ -313,7 +313,7 @@ def test_texts_of_one_file_by_a_column_are_scored_in_parts(tmp_path, in_parts, w
     one.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
     def compare(out):
-        split = NamedTexts([str(one)], split_by="model").given(Reading())
+        split = NamedTexts([str(one)], split_by="model").resolved(Reading())
         arguments = {**QUICK, "critics": ["length"], "fit": texts["fit"], "out": tmp_path / out}
         return split, momus.compare(split.real, split.generated, reading=split.reading, **arguments)
 
