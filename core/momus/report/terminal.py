@@ -18,8 +18,8 @@ from momus.report.words.against import basis, blocks_of
 from momus.report.words.blocks import PrintedBlock, terminal_blocks
 from momus.report.words.findings import families, floors, gap, parts_tables, shows
 from momus.report.words.format import number, p_value, plain_text, text_table
-from momus.report.words.joint import group_blocks, pair_rows, pair_sentences, rank_cells, without_rank
-from momus.report.words.leads import first_sentences, pair_lines
+from momus.report.words.joint import group_blocks, pair_lines, pair_rows, pair_sentences, rank_cells, without_rank
+from momus.report.words.leads import first_sentences
 from momus.report.words.sentences import finding, largest_gaps, legend, overuse_lines, unscored_lines
 from momus.report.words.slices import slice_blocks
 from momus.report.words.table import Overview, overview, short_names, shortened

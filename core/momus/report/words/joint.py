@@ -7,13 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from momus.arguments import arg
 from momus.joint.adjusted import AdjustedRow
 from momus.joint.ranks import Joint, RankRow
+from momus.report.safe import one_line
 from momus.report.words.blocks import Columns, PrintedBlock, table_block
 from momus.report.words.format import number, p_value
+from momus.report.words.sentences import axes, bands, versus
 from momus.report.words.slices import slice_blocks, wins_block
+from momus.runs.answer import Cell
+from momus.text.counting import counted
+from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
 MANY = 3
@@ -153,3 +159,53 @@ def pair_sentences(shown: PairRows) -> list[str]:
         "pairs.jsonl in the run folder.",
         f"{differing}.",
     ]
+
+
+def pair_lines(pairs: Sequence[Verdict], verdicts: Sequence[Verdict], most: int = 6) -> list[tuple[str, str]]:
+    """Where generated texts differ from each other, those first that differ on most axes: pairs of names, a sentence.
+
+    Parameters
+    ----------
+    pairs
+        Rows of pairs, which are of headline statistics alone.
+    verdicts
+        Rows against human text, whose values both texts of a pair have.
+
+    >>> pair_lines([], [])
+    []
+    """
+    by: dict[tuple[str, str], list[Verdict]] = {}
+    for v in pairs:
+        by.setdefault((v.generated, v.reference), []).append(v)
+    ordered = sorted(by.items(), key=lambda item: -sum(v.differs for v in item[1]))
+    lines = [(f"{one} and {other}", _pair(rows, verdicts)) for (one, other), rows in ordered[:most]]
+    rest = counted(len(ordered) - most, "more pair")
+    return lines if len(ordered) <= most else [*lines, (rest, f"{arg('every', True)} shows them")]
+
+
+def _pair(rows: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
+    """On how many axes two generated texts differ, and the largest difference with the values of both."""
+    tested = [v for v in rows if v.p_adjusted is not None]
+    differing = [v for v in tested if v.differs]
+    if not differing:
+        where = "the only axis" if len(tested) == 1 else f"any of {axes(len(tested))}"
+        return f"not told apart on {where}" if tested else "not tested"
+    lead = max(differing, key=lambda v: (v.gap or 0.0, abs(v.effect or 0.0)))
+    most = "most in " if len(differing) > 1 else "in "
+    return f"differ on {len(differing)} of {axes(len(tested))}, {most}{lead.axis}{_values(lead, verdicts)}"
+
+
+def _values(pair: Verdict, verdicts: Sequence[Verdict]) -> str:
+    """The values of a pair by the statistic that is farthest from human text in one of both, and its size."""
+    of = {(v.generated, v.statistic): v for v in verdicts if v.critic == pair.critic and v.method.family != "distance"}
+    told = [v for v in speaking(list(of.values())) if v.generated in (pair.generated, pair.reference) and v.differs]
+    size = f", {bands(pair)}" if pair.gap is not None else ""
+    if not told:
+        return size
+    row = max(told, key=lambda v: v.gap or 0.0)
+    one, other = (of.get((name, row.statistic)) for name in (pair.generated, pair.reference))
+    if one is None or other is None:  # a statistic that not both texts have
+        return size
+    both = replace(one, reference=other.generated, real_value=other.generated_value)
+    size = size if row.statistic == pair.statistic else ""  # of another statistic, which is not named
+    return f" – {one_line(pair.generated, 40)}: {versus(Cell(both))}{size}"

@@ -1,23 +1,24 @@
-"""The first sentences of an answer: what leads, on how many axes texts differ, and what follows."""
+"""The first sentences of an answer: what is unchanged or broken, what leads, on how many axes texts differ."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from momus.against.versions import Against
-from momus.arguments import arg
+from momus.against.versions import Against, Unchanged
 from momus.joint.better import NEARER, Better
+from momus.joint.slices import Slices
 from momus.report.safe import one_line
-from momus.report.words.broken import broken_lines, unchanged_lines
-from momus.report.words.format import HUMAN, rounded
+from momus.report.words.format import HUMAN, percent, rounded
 from momus.report.words.joint import count
-from momus.report.words.sentences import axes, bands, said, says_what, versus
+from momus.report.words.sentences import axes, said, says_what, versus
 from momus.report.words.slices import alike_sentences, slice_sentences, win_sentences
 from momus.runs.answer import Answer, Cell, CorpusAnswer
+from momus.runs.findings import Broken
 from momus.text.counting import counted, joined, text_of
-from momus.verdicts.table import speaking
-from momus.verdicts.verdict import Verdict
+
+IDS, EACH = 3, 2
+"""Documents that are named, and broken kinds in a line; there are two lines at most."""
 
 
 def first_sentences(answer: Answer) -> list[str]:
@@ -54,6 +55,71 @@ def _directions(against: Against) -> list[str]:
         f"{one} is more predictable under {other} than {other} under {one}, most in {d.axis} "
         f"({rounded(a, b)} against {rounded(b, a)} {d.unit})."
     ]
+
+
+def broken_lines(broken: Sequence[Broken], reference: str = "real", slices: Sequence[Slices] = ()) -> list[str]:
+    """What is broken, in two lines at most, each fault with its share, that of the reference, and documents.
+
+    Of slices, the one is told that has the largest share, if it stands out.
+
+    >>> from momus.evidence import Faulty
+    >>> fault = Faulty("broken-off", "broken_off_share", "break off", (4, 200), (68, 200), ["a3", "a17"])
+    >>> broken_lines([Broken("new", fault, 0.278, 0.408, 1e-9)], "old")
+    ['Broken: 34 % of new break off (28 to 41 %; old: 2 %; a3, a17 …).']
+    """
+    lines = []
+    for start in range(0, min(len(broken), 2 * EACH), EACH):
+        rest = len(broken) - 2 * EACH if start else 0
+        also = f" · {counted(rest, 'fault')} more" if rest > 0 else ""
+        said = " · ".join(_said(b, reference, slices) for b in broken[start : start + EACH])
+        lines.append(f"{'Also broken' if start else 'Broken'}: {said}{also}.")
+    return lines
+
+
+def _said(b: Broken, reference: str, slices: Sequence[Slices]) -> str:
+    fault, name = b.fault, one_line(b.generated, 40)
+    if b.alone:
+        return (
+            f"1 document of {name} says “{one_line(fault.quotes[0], 40)}” {fault.times:,} times ({_ids(fault.ids, 1)})"
+        )
+    of = one_line(text_of(reference, HUMAN), 40)
+    old = percent(b.reference_share, b.share)
+    interval = f"{percent(b.low, b.high).removesuffix(' %')} to {percent(b.high, b.low)}"
+    share = percent(b.share, b.reference_share)
+    which = f"; {_ids(fault.ids, fault.generated[0])}" if fault.ids else ""
+    if not fault.of:  # copies depend on each other: they have a number, and no interval
+        return f"{fault.generated[0]:,} of {fault.generated[1]:,} of {name} {fault.clause} ({of}: {old}{which})"
+    cells = [
+        c
+        for s in slices
+        for c in s.cells
+        if (c.critic, c.statistic, s.generated) == (b.critic, fault.of, b.generated) and c.stands_out(s.alpha)
+    ]
+    most = max(cells, key=lambda c: c.generated_value, default=None)
+    where = "" if most is None else f"; in {one_line(most.name, 40)} {percent(most.generated_value)}"
+    return f"{share} of {name} {fault.clause} ({interval}; {of}: {old}{where}{which})"
+
+
+def _ids(ids: Sequence[str], documents: int) -> str:
+    shown = ", ".join(one_line(i, 24) for i in ids[:IDS])
+    return f"{shown} …" if documents > min(len(ids), IDS) else shown
+
+
+def unchanged_lines(unchanged: Sequence[Unchanged]) -> list[str]:
+    """How many answers changed, where some did not: the first thing that a comparison of versions says.
+
+    >>> unchanged_lines([Unchanged("new", 200, 190, 41.0, ("a3", "a17"))])
+    ['new changed 10 of 200 answers; those part at word 41 (median; a3, a17 …).']
+    """
+    lines = []
+    for u in unchanged:
+        name, changed = one_line(u.generated, 40), u.pairs - u.equal
+        if not changed:
+            lines.append(f"{name} changed none of {counted(u.pairs, 'answer')}.")
+            continue
+        where = "" if u.word is None else f"; those part at word {u.word:,.0f} (median; {_ids(u.ids, changed)})"
+        lines.append(f"{name} changed {changed:,} of {counted(u.pairs, 'answer')}{where}.")
+    return lines
 
 
 def slice_lines(answer: Answer) -> list[str]:
@@ -116,56 +182,6 @@ def following(answer: Answer, most: int = 3) -> list[str]:
     told = [f for f in answer.findings if f.row is not said_first and f.row.wording.concrete and not f.small]
     told = [f for f in told if f.weight > 0 and (f.row.critic, f.row.generated) not in answer.told_broken][:most]
     return [f"Also: {'; '.join(map(said, told))}."] if told else []
-
-
-def pair_lines(pairs: Sequence[Verdict], verdicts: Sequence[Verdict], most: int = 6) -> list[tuple[str, str]]:
-    """Where generated texts differ from each other, those first that differ on most axes: pairs of names, a sentence.
-
-    Parameters
-    ----------
-    pairs
-        Rows of pairs, which are of headline statistics alone.
-    verdicts
-        Rows against human text, whose values both texts of a pair have.
-
-    >>> pair_lines([], [])
-    []
-    """
-    by: dict[tuple[str, str], list[Verdict]] = {}
-    for v in pairs:
-        by.setdefault((v.generated, v.reference), []).append(v)
-    ordered = sorted(by.items(), key=lambda item: -sum(v.differs for v in item[1]))
-    lines = [(f"{one} and {other}", _pair(rows, verdicts)) for (one, other), rows in ordered[:most]]
-    rest = counted(len(ordered) - most, "more pair")
-    return lines if len(ordered) <= most else [*lines, (rest, f"{arg('every', True)} shows them")]
-
-
-def _pair(rows: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
-    """On how many axes two generated texts differ, and the largest difference with the values of both."""
-    tested = [v for v in rows if v.p_adjusted is not None]
-    differing = [v for v in tested if v.differs]
-    if not differing:
-        where = "the only axis" if len(tested) == 1 else f"any of {axes(len(tested))}"
-        return f"not told apart on {where}" if tested else "not tested"
-    lead = max(differing, key=lambda v: (v.gap or 0.0, abs(v.effect or 0.0)))
-    most = "most in " if len(differing) > 1 else "in "
-    return f"differ on {len(differing)} of {axes(len(tested))}, {most}{lead.axis}{_values(lead, verdicts)}"
-
-
-def _values(pair: Verdict, verdicts: Sequence[Verdict]) -> str:
-    """The values of a pair by the statistic that is farthest from human text in one of both, and its size."""
-    of = {(v.generated, v.statistic): v for v in verdicts if v.critic == pair.critic and v.method.family != "distance"}
-    told = [v for v in speaking(list(of.values())) if v.generated in (pair.generated, pair.reference) and v.differs]
-    size = f", {bands(pair)}" if pair.gap is not None else ""
-    if not told:
-        return size
-    row = max(told, key=lambda v: v.gap or 0.0)
-    one, other = (of.get((name, row.statistic)) for name in (pair.generated, pair.reference))
-    if one is None or other is None:  # a statistic that not both texts have
-        return size
-    both = replace(one, reference=other.generated, real_value=other.generated_value)
-    size = size if row.statistic == pair.statistic else ""  # of another statistic, which is not named
-    return f" – {one_line(pair.generated, 40)}: {versus(Cell(both))}{size}"
 
 
 def _single(answer: Answer, lead: bool) -> str:
