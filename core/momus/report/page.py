@@ -67,7 +67,7 @@ def render(comparison: Results) -> str:
     """Render the report as HTML; all content of texts is cleaned and escaped."""
     if comparison.against is not None:
         return _against_page(comparison, comparison.against)
-    answer, pairs = answer_of(comparison), pair_rows(comparison.pairs)
+    answer = answer_of(comparison)
     shown, cards = overview_rows(answer), cards_of(comparison, answer, overuse_of(comparison.results, answer))
     corpora, joint = looks(shown.corpora), comparison.joint
     return render_page(
@@ -78,8 +78,8 @@ def render(comparison: Results) -> str:
         first=first_sentences(answer) if answer.corpora else [],
         trust=trust_items(comparison),
         cards=cards,
-        pairs=pairs,
-        pair_sentences=pair_sentences(pairs),
+        pairs=pair_rows(comparison.pairs),
+        pair_sentences=pair_sentences(comparison.pairs),
         findings=findings_of(cards, answer),
         tall=len(answer.axes) > FEW,
         overview_wide=Markup(rows_svg(shown)),

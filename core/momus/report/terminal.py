@@ -230,8 +230,8 @@ def wide_view(comparison: Results, every: bool = False) -> RenderableType:
     parts: list[RenderableType] = [verdict_table(comparison.verdicts, every)]
     if comparison.pairs:
         parts += [Text("\nGenerated corpora compared with each other (p adjusted over this table)", style="bold")]
-        pairs = pair_rows(comparison.pairs)
-        parts += [verdict_table(pairs.rows, every), *(Text(one_line(s)) for s in pair_sentences(pairs))]
+        sentences = pair_sentences(comparison.pairs)
+        parts += [verdict_table(pair_rows(comparison.pairs), every), *(Text(one_line(s)) for s in sentences)]
     blocks = terminal_blocks(analysis_blocks(comparison))
     parts += [Text(), *blocks] if blocks else []
     parts += [Text("Note:", style="yellow").append(f" {one_line(w)}", style="default") for w in comparison.warnings]

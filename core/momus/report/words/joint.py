@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from momus.arguments import arg
 from momus.joint.adjusted import AdjustedRow
@@ -116,48 +116,25 @@ def group_blocks(joint: Joint, every: bool = True) -> list[PrintedBlock]:
     return [*blocks, *([wins_block(joint.wins)] if joint.wins and every else [])]
 
 
-@dataclass(frozen=True)
-class PairRows:
-    """The rows of pairs that are shown.
-
-    Attributes
-    ----------
-    rows
-        All rows in their order, or those with the largest differences.
-    counts
-        By axis, how many rows differ and how many there are.
-    """
-
-    rows: list[Verdict]
-    counts: dict[str, tuple[int, int]]
-
-    @property
-    def total(self) -> int:
-        """Number of all rows."""
-        return sum(n for _, n in self.counts.values())
+def pair_rows(pairs: Sequence[Verdict]) -> list[Verdict]:
+    """Choose the rows to show: all in their order or, of many, those with the largest differences in human bands."""
+    if len(pairs) <= PAIRS:
+        return list(pairs)
+    return sorted(pairs, key=lambda v: (not v.differs, -(v.gap or 0.0)))[:PAIRS]
 
 
-def pair_rows(pairs: Sequence[Verdict], most: int = PAIRS) -> PairRows:
-    """Choose the rows to show: those that differ first, by the size of the effect in human bands."""
-    counts: dict[str, tuple[int, int]] = {}
-    for v in pairs:
-        differing, n = counts.get(v.axis, (0, 0))
-        counts[v.axis] = differing + v.differs, n + 1
-    if len(pairs) <= most:
-        return PairRows(list(pairs), counts)
-    ordered = sorted(pairs, key=lambda v: (not v.differs, -(v.gap or 0.0)))
-    return PairRows(ordered[:most], counts)
-
-
-def pair_sentences(shown: PairRows) -> list[str]:
+def pair_sentences(pairs: Sequence[Verdict]) -> list[str]:
     """What is said below rows of which not all are shown."""
-    if len(shown.rows) == shown.total:
+    if len(pairs) <= PAIRS:
         return []
-    differing = "; ".join(f"{axis}: {k:,} of {n:,} pairs differ" for axis, (k, n) in shown.counts.items())
+    differs: dict[str, list[bool]] = {}
+    for v in pairs:
+        differs.setdefault(v.axis, []).append(v.differs)
+    counts = "; ".join(f"{axis}: {sum(d):,} of {len(d):,} pairs differ" for axis, d in differs.items())
     return [
-        f"{len(shown.rows):,} of {shown.total:,} rows are shown, those with the largest differences; all are in "
-        "pairs.jsonl in the run folder.",
-        f"{differing}.",
+        f"{PAIRS:,} of {len(pairs):,} rows are shown, those with the largest differences; all are in pairs.jsonl in "
+        "the run folder.",
+        f"{counts}.",
     ]
 
 
