@@ -66,12 +66,12 @@ def _entry(o: Outlier, listing: Listing) -> RenderableType:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(width=12)
     table.add_column()
-    for name, text in _lines(o, listing):
+    for name, text in _lines(o):
         table.add_row(Text(f"      {name}", style="dim"), text)
     return Group(first, table)
 
 
-def _lines(o: Outlier, listing: Listing) -> list[tuple[str, Text]]:
+def _lines(o: Outlier) -> list[tuple[str, Text]]:
     from rich.text import Text
 
     lines = [("why", Text(one_line(o.why)))]

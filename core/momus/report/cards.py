@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from momus.evidence import Axis, Chart, Evidence, Heatmap, MarkedDocument, Series, Table
 from momus.report.passages import Passage, Shown, outlier_passages, shown_examples
@@ -124,33 +125,22 @@ def _shared(evidence: Sequence[tuple[str, Sequence[Evidence]]]) -> list[tuple[st
     return [(name, items) for name, items in parts if items]
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What the first screen shows of an axis: a sentence, and a generated passage beside a human one.
-
-    Attributes
-    ----------
-    axis
-        The axis.
-    sentence
-        What the corpus of the passage does.
-    shown
-        The passages.
-    """
+class Glimpse(NamedTuple):
+    """What the first screen shows of an axis: what the corpus of a passage does, and it beside a human one."""
 
     axis: AxisAnswer
     sentence: str
     shown: Shown
 
 
-def findings_of(cards: Sequence[Card], answer: Answer) -> list[Finding]:
+def findings_of(cards: Sequence[Card]) -> list[Glimpse]:
     """Choose the findings of the first screen: of the largest gaps those whose passages have marks, then others."""
     findings = []
     for card in cards:
         if card.differs and card.examples:
             (shown,) = shown_examples(card.axis, card.result.examples, 1, GLANCE, remarks=1)
             cell = next(c for c in card.axis.cells if c.generated == shown.generated.corpus)
-            findings.append(Finding(card.axis, says_what(cell), shown))
+            findings.append(Glimpse(card.axis, says_what(cell), shown))
     findings.sort(key=lambda f: not any(piece.marked for piece in f.shown.generated.pieces))  # stable: by size
     return findings[:FINDINGS]
 

@@ -80,7 +80,7 @@ def render(comparison: Results) -> str:
         cards=cards,
         pairs=pair_rows(comparison.pairs),
         pair_sentences=pair_sentences(comparison.pairs),
-        findings=findings_of(cards, answer),
+        findings=findings_of(cards),
         tall=len(answer.axes) > FEW,
         overview_wide=Markup(rows_svg(shown)),
         overview_narrow=Markup(rows_svg(shown, narrow=True)),
