@@ -20,7 +20,7 @@ from momus.report.figures.palette import looks
 from momus.report.figures.rows import overview_rows, path_rows, slices_heatmaps
 from momus.report.figures.scales import Scale, gap_scale
 from momus.report.html import environment, render_page
-from momus.report.passages import Shown, shown_examples
+from momus.report.passages import Shown, outlier_passages, shown_examples
 from momus.report.safe import clean
 from momus.report.words.against import basis, blocks_of, step, trend
 from momus.report.words.blocks import PrintedBlock
@@ -36,7 +36,7 @@ from momus.report.words.joint import (
     without_rank,
 )
 from momus.report.words.leads import first_sentences
-from momus.report.words.sentences import finding_words, label, legend
+from momus.report.words.sentences import axis_line, axis_sentences, finding_words, label, legend
 from momus.report.words.table import overview
 from momus.report.words.trust import trust_items
 from momus.runs.answer import Answer, answer_of, overuse_of
@@ -192,6 +192,9 @@ def _interval(v: Verdict, scale: Scale) -> str:
 
 
 HELPERS: Mapping[str, Any] = {
+    "axis_line": axis_line,
+    "axis_sentences": axis_sentences,
+    "outlier_passages": outlier_passages,
     "finding_words": finding_words,
     "label": label,
     "interval": _interval,
