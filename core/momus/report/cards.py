@@ -139,21 +139,14 @@ def merged_charts(result: CriticResult) -> list[Chart]:
         return []
     merged = []
     for name in dict.fromkeys(e.name for e in with_evidence[0][1] if isinstance(e, Chart)):
-        charts = [(corpus, _named(name, items)) for corpus, items in with_evidence]
-        alike = [(corpus, chart) for corpus, chart in charts if chart is not None]
-        if len(alike) == len(charts) and _alike([chart for _, chart in alike]):
-            merged.append(_merge(alike))
+        charts = [
+            (corpus, e) for corpus, items in with_evidence for e in items if isinstance(e, Chart) and e.name == name
+        ]
+        axes: set[tuple[Axis, Axis]] = {(chart.x, chart.y) for _, chart in charts}
+        compared = all(any(s.role == "generated" for s in chart.series) for _, chart in charts)
+        if len(charts) == len(with_evidence) and len(axes) == 1 and compared:
+            merged.append(_merge(charts))
     return merged
-
-
-def _named(name: str, items: Sequence[Evidence]) -> Chart | None:
-    return next((e for e in items if isinstance(e, Chart) and e.name == name), None)
-
-
-def _alike(charts: Sequence[Chart]) -> bool:
-    """Whether charts have the same axes and each has a series of the generated text."""
-    axes: set[tuple[Axis, Axis]] = {(c.x, c.y) for c in charts}
-    return len(axes) == 1 and all(any(s.role == "generated" for s in c.series) for c in charts)
 
 
 def _merge(charts: Sequence[tuple[str, Chart]]) -> Chart:
