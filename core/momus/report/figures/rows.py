@@ -70,8 +70,6 @@ class FigureRows:
         Why a row has no dot of a corpus, by (row, corpus).
     notes, head
         Texts at the right end of rows, by their keys, and what stands above them.
-    spread
-        Whether the dots of a row stand below each other.
     model
         Name of the reference where that is text of a model; empty otherwise.
     columns, numbers
@@ -86,7 +84,6 @@ class FigureRows:
     absent: Mapping[tuple[str, str], str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     head: str = ""
-    spread: bool = False
     model: str = ""
     columns: tuple[str, ...] = ()
     numbers: Sequence[tuple[object, ...]] = ()
@@ -115,7 +112,6 @@ def overview_rows(answer: Answer) -> FigureRows:
         f"distance from {model or 'human text'}",
         gap_scale([v for d in dots for v in (d.value, d.high or 0.0)]),
         absent={(cell.row.critic, cell.generated): why for _, cell in cells if (why := _absence(cell))},
-        spread=True,
         model=model,
         columns=("axis", "critic", "generated", "gap", "low", "high", "differs", "finding", "direction"),
         numbers=[

@@ -49,7 +49,8 @@ def _directions(against: Against) -> list[str]:
     if not sure:
         return []
     d = max(sure, key=lambda d: abs(d.difference))
-    one, other = (d.generated, against.reference)[:: 1 if d.difference < 0 else -1]
+    texts = d.generated, against.reference
+    one, other = texts if d.difference < 0 else texts[::-1]
     a, b = sorted((d.new_under_old, d.old_under_new))
     return [
         f"{one} is more predictable under {other} than {other} under {one}, most in {d.axis} "
