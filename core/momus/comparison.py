@@ -138,30 +138,6 @@ class Comparison(Results):
         check_output(Path(path), REPORT_KIND, kept_by=self.folder)
         return write_report(self, Path(path))
 
-    def log_to(self, to: str, *, run: str = "momus", step: int | None = None, report: bool = True) -> str:
-        """Send verdicts, effects and the report to an experiment tracker, and return where they are now.
-
-        Parameters
-        ----------
-        to
-            ``wandb:ENTITY/PROJECT``, ``mlflow:EXPERIMENT`` or ``tensorboard:FOLDER``. The name
-            alone logs into the run that is active in this process, if there is one.
-        run
-            Name of a run that is created.
-        step
-            Where on the axis of training steps the numbers are.
-        report
-            Whether to send the HTML report, which holds passages of the documents.
-
-        Raises
-        ------
-        MomusError
-            There is no such tracker, its package is not installed, or it fails.
-        """
-        from momus.report.tracking import log_comparison
-
-        return log_comparison(self, to, run=run, step=step, report=report)
-
     def __str__(self) -> str:
         from momus.report.terminal import comparison_text
 

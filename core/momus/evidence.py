@@ -142,13 +142,13 @@ class Axis:
 
 @dataclass(frozen=True)
 class Series:
-    """A line, points, a step function or bars, with an optional band from ``low`` to ``high``."""
+    """A line, points or a step function, with an optional band from ``low`` to ``high``."""
 
     label: str
     x: Sequence[float]
     y: Sequence[float]
     role: Role = "generated"
-    style: Literal["line", "points", "steps", "bars"] = "line"
+    style: Literal["line", "points", "steps"] = "line"
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
 

@@ -10,8 +10,7 @@ import pytest
 import momus
 from momus import Corpus, Document, Section
 from momus.evidence import Faulty, Table, from_json, to_json
-from momus.report.words.broken import broken_lines
-from momus.report.words.leads import first_sentences
+from momus.report.words.leads import broken_lines, first_sentences
 from momus.runs.answer import answer_of
 from momus.runs.findings import LEVEL, broken_of, exceeds
 from momus.runs.result import CriticResult, Unscored

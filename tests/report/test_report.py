@@ -64,7 +64,7 @@ def every_kind():
                 Series(HOSTILE, (1, 10, 100), (1.0, 2.0, 3.0), "real", "line", (0.5, 1, 2), (2, 3, 4)),
                 Series("points", (1, 10), (1.0, 2.0), "generated", "points"),
                 Series("steps", (1, 10), (1.0, 2.0), "fitted", "steps"),
-                Series("bars", (1, 10), (1.0, 2.0), "reference", "bars"),
+                Series("others", (1, 10), (1.0, 2.0), "reference", "points"),
             ),
             HOSTILE,
         ),

@@ -6,7 +6,7 @@ import os
 from dataclasses import asdict
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -57,9 +57,6 @@ def filter_(
         typer.Option("--scores", help="Folder for the scores, which are not computed twice; default: KEPT.scores."),
     ] = None,
     jobs: Jobs = None,
-    part_size: Annotated[
-        int | None, typer.Option(min=1, help="Documents per part at most; default: 10,000, or as before.")
-    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the outputs, and scores of other texts or critics.")
     ] = False,
@@ -101,7 +98,6 @@ def filter_(
                 skip_fitted=skip_fitted,
                 reading=reading.options(),
                 workers=jobs or os.cpu_count() or 1,
-                part_size=part_size,
                 overwrite=overwrite,
                 device=device,
                 trust=trust or (),
@@ -110,14 +106,9 @@ def filter_(
         echo(f"\nInterrupted: no output was written. Scores are in {folder}; run the command again.", err=True)
         raise
     if as_json:
-        print_json(filtered_json(filtered))
+        print_json({**asdict(filtered), "kept": filtered.kept, "expected": filtered.expected})
     else:
         print_view(filtered_view(filtered, keep, drop), 80)
-
-
-def filtered_json(filtered: Filtered) -> dict[str, Any]:
-    """What a filter did as plain lists, strings and numbers."""
-    return {**asdict(filtered), "kept": filtered.kept, "expected": filtered.expected}
 
 
 def filtered_view(filtered: Filtered, keep: Path, drop: Path) -> RenderableType:
@@ -134,16 +125,10 @@ def filtered_view(filtered: Filtered, keep: Path, drop: Path) -> RenderableType:
     parts += [Text(line, style="dim") for line in _notes(f)]
     for name, (unlikely, likely) in f.by_critic.items():
         if unlikely or likely:
-            parts += [Text(""), Text(f"{name}: {_ways(unlikely, likely)}", style="bold")]
+            ends = f" ({unlikely:,} unlikely, {likely:,} too likely)" if likely else ""
+            parts += [Text(""), Text(f"{name}: {unlikely + likely:,} dropped{ends}", style="bold")]
             parts += [_example(e) for e in f.examples if e.critic == name]
     return Group(*parts)
-
-
-def _ways(unlikely: int, likely: int) -> str:
-    """How many documents went for a critic, and at which end of real text."""
-    if not likely:
-        return f"{unlikely:,} dropped"
-    return f"{unlikely + likely:,} dropped ({unlikely:,} unlikely, {likely:,} too likely)"
 
 
 def _notes(f: Filtered) -> Iterator[str]:

@@ -122,22 +122,6 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-SplitBy = Annotated[
-    str | None,
-    typer.Option(
-        "--split-by",
-        metavar="COLUMN",
-        help="Take -g PATH apart into one text per value of this column; --against VALUE=PATH picks one of them.",
-    ),
-]
-Pairs = Annotated[
-    str | None,
-    typer.Option(
-        "--pairs", metavar="PATH", help="Compare the two texts of one file of pairs, such as chosen and rejected."
-    ),
-]
-
-
 @dataclass(frozen=True)
 class Reading:
     """How a command reads texts: the options of `momus.reading.ReadingOptions`, as they are typed."""

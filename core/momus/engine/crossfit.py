@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.against.changes import changed_items, direction_of, path_of, rows_of
+from momus.against.changes import changed_items, direction_of, path_of
 from momus.against.versions import Direction, Item, Path, Versions
 from momus.critic import Counted, Statistic
 from momus.critic.hooks import AdvancedMixin, device_of, moved, row_unit, settled, tokenizer_of
@@ -150,8 +150,8 @@ def _joined(critic: Critic[Any], corpus: Corpus, parts: Sequence[tuple[Ints, Sco
         replace(s, summary=None, rows={k: table for k, table in s.rows.items() if k not in unlabelled})
         for _, s in parts
     ]
-    # documents are fold by fold here; `rows_of` inverts their row numbers
-    return joined(sides).take(rows_of(np.concatenate([rows for rows, _ in parts]), len(corpus)), corpus.name)
+    # documents are fold by fold here; to sort their row numbers, (n,), inverts that order
+    return joined(sides).take(np.argsort(np.concatenate([rows for rows, _ in parts])), corpus.name)
 
 
 def versions_of(

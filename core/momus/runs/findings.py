@@ -44,8 +44,6 @@ class Finding:
         Share of documents that would surely have to change, see `momus.verdicts.table`.
     weight
         What it counts for the order of findings.
-    goes_with
-        Findings of other axes that tell of the same.
     """
 
     row: Verdict
@@ -53,7 +51,6 @@ class Finding:
     unit: str = ""
     touched: float = 0.0
     weight: float = 0.0
-    goes_with: tuple[Finding, ...] = ()
 
     @property
     def rises(self) -> bool:
@@ -136,11 +133,8 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """Findings of all axes by weight, small ones last; what several tell is told once, by the first of them."""
     told: list[Finding] = []
     for f in sorted(findings, key=lambda f: (f.small, -f.weight)):
-        same = next((i for i, t in enumerate(told) if t.tells(f)), None)
-        if same is None:
+        if not any(t.tells(f) for t in told):
             told.append(f)
-        else:
-            told[same] = replace(told[same], goes_with=(*told[same].goes_with, f))
     return told
 
 
