@@ -40,6 +40,12 @@ def test_a_fault_is_told_where_generated_text_has_it_more_often(real, generated,
     assert bool(broken_of([result(faulty("broken-off", real, generated))])) == is_told
 
 
+@pytest.mark.parametrize(("fitted", "against", "is_told"), [(0, None, True), (0, "old", False), (9, None, False)])
+def test_the_text_that_was_fitted_on_shows_how_often_real_text_is_broken(fitted, against, is_told):
+    fault = replace(faulty("misspelt", 2, 9), fitted=(fitted, 200))
+    assert bool(broken_of([result(fault)], {"against": against, "corpora": []})) == is_told
+
+
 def test_one_document_that_is_one_long_loop_is_named():
     (line,) = broken_lines(broken_of([result(faulty("loop", 0, 1, ("a512",), 9291))]))
     assert line == "Broken: 1 document of new says “!” 9,291 times (a512)."
