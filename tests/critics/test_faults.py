@@ -177,6 +177,14 @@ def test_planted_rates_are_recovered(critic):
     assert fitted.rates_[NAMES.index("control-tokens")] == pytest.approx((planted.sum() + 0.5) / 201)
 
 
+def test_rates_of_words_in_disorder_are_those_of_documents_held_out():
+    rng = np.random.default_rng(5)
+    texts = stories(200, seed=6)
+    shuffled = [" ".join(rng.permutation(t.replace(".", "").split()).tolist()) + "." for t in texts[:6]]
+    fitted = Faults().fit(Corpus.from_texts([*shuffled, *texts[6:]]))
+    assert fitted.rates_[NAMES.index("word-salad")] == pytest.approx(6.5 / 201)
+
+
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=4))
 @settings(max_examples=20, deadline=None)
 def test_any_text_has_a_sheet(critic, texts):
