@@ -1,10 +1,11 @@
 """Cross-fitting: every document is scored by critics that saw no answer to its prompt.
 
 So it is where the reference is text of a model. Prompts are dealt to k folds. For each fold, a critic is fitted on the
-other folds of the reference, and scores the documents of this fold of all texts; another one, fitted on the other folds
-of each new text, says how predictable the reference is under it. A critic whose latents have no names of their own
-(`Reporting.together`: topics, dimensions) is fitted once on all texts together, without being told which is which.
-Exchanging texts changes nothing in that fit, so tests keep their level, and a topic is one topic in all folds.
+other folds of the reference, and scores the documents of this fold of all texts. Of an axis that differs, another one
+that is fitted on the other folds of a new text says how predictable the reference is under it. A critic whose latents
+have no names of their own (`Reporting.together`: topics, dimensions) is fitted once on all texts together, without
+being told which is which. Exchanging texts changes nothing in that fit, so tests keep their level, and a topic is one
+topic in all folds.
 
 Errors of folds are dependent, since the critic of one fold has seen the others. That is of second order: where both
 texts come from one source, the mean difference of a fold is 0 for every critic, whatever it was fitted on. Where a
@@ -13,7 +14,7 @@ statistic is of what few documents share (names), it is not: critics of folds ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -72,14 +73,13 @@ def cross_scored(
     settings: Settings,
     timed: Timed,
     folder: RunFolder | None = None,
-) -> tuple[list[Scores], list[Scores], list[Scores]]:
+) -> tuple[list[Scores], list[Scores]]:
     """Fit the critic on all texts, and score them by critics of folds.
 
     Returns
     -------
     Scores of the reference and of the new texts: those that are tested, and those under the critic that was fitted on
-    all texts, from which evidence is made. Of each new text: the reference, under critics fitted on that text; none for
-    critics fitted once.
+    all texts, from which evidence is made.
 
     Raises
     ------
@@ -97,24 +97,45 @@ def cross_scored(
     settled(critic, corpora)
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
-    folded = critic.reporting.together == "folds"
-    once = critic.reporting.together == "once" or row_unit(critic) != "document"
+    once = fitted_once(critic)
     shown: list[Scores] = []
     # evidence is made of one fit: states of two fits have no common numbers
     if once or isinstance(critic, EvidenceMixin):
         with timed.stage("scoring", "all", sum(map(len, corpora))):
             shown = [critic.score(c) for c in corpora]
     if once:
-        return shown, shown, []
+        return shown, shown
     numbers = fold_numbers(corpora, settings.folds, settings.seed)
-    every = old, *new = range(len(corpora))  # numbers of the reference, of the new texts, and of both
+    every = range(len(corpora))  # the reference is the first
+    fitted = every if critic.reporting.together == "folds" else [0]
     with timed.stage("scoring", "folds", sum(map(len, corpora))):
         # fitted on the other folds, so that no document is scored by a critic that has seen it or its prompt
-        scored = _by_folds(critic, corpora, numbers, every if folded else [old], every)
-        # fitted on both texts, a critic has no direction
-        turned = [] if folded else new
-        reverse = [_by_folds(critic, corpora, numbers, [k], [old])[0] for k in turned]
-    return scored, shown or scored, reverse
+        scored = _by_folds(critic, corpora, numbers, fitted, every)
+    return scored, shown or scored
+
+
+def fitted_once(critic: Critic[Any]) -> bool:
+    """Whether a critic is fitted on all texts, and in no folds."""
+    return critic.reporting.together == "once" or row_unit(critic) != "document"
+
+
+def in_reverse(
+    critic: Critic[Any], texts: Texts, settings: Settings, timed: Timed, names: Collection[str]
+) -> dict[str, Scores]:
+    """The scores of the reference under critics that are fitted on each of the new texts of these names.
+
+    None under critics that are fitted on both texts: they have no direction.
+    """
+    if fitted_once(critic) or critic.reporting.together == "folds":
+        return {}
+    corpora = [texts.real, *texts.generated]
+    numbers = fold_numbers(corpora, settings.folds, settings.seed)
+    with timed.stage("scoring", "reverse", len(texts.real)):
+        return {
+            c.name: _by_folds(critic, corpora, numbers, [k], [0])[0]
+            for k, c in enumerate(texts.generated, 1)
+            if c.name in names
+        }
 
 
 def _by_folds(
@@ -155,7 +176,7 @@ def _joined(critic: Critic[Any], corpus: Corpus, parts: Sequence[tuple[Ints, Sco
 
 
 def versions_of(
-    critic: Critic[Any], texts: Texts, scored: Sequence[Scores], reverse: Sequence[Scores], settings: Settings
+    critic: Critic[Any], texts: Texts, scored: Sequence[Scores], reverse: Mapping[str, Scores], settings: Settings
 ) -> Versions | None:
     """What the critic says of the versions; None for critics whose rows are not documents."""
     if row_unit(critic) != "document":
@@ -184,10 +205,9 @@ def _items(critic: Critic[Any], corpora: Sequence[Corpus], scored: Sequence[Scor
 
 
 def _directions(
-    critic: Critic[Any], scored: Sequence[Scores], reverse: Sequence[Scores], alpha: float
+    critic: Critic[Any], scored: Sequence[Scores], reverse: Mapping[str, Scores], alpha: float
 ) -> list[Direction]:
-    # not strict: critics that were fitted once have no reverse
-    sides = zip(scored[1:], reverse, strict=False)
+    sides = [(new, reverse[new.corpus]) for new in scored[1:] if new.corpus in reverse]
     directions = (direction_of(critic.name, critic.axis, critic.sequence, new, old, alpha) for new, old in sides)
     return [d for d in directions if d is not None]
 

@@ -17,7 +17,7 @@ from momus.critic.base import notes_of
 from momus.critic.hooks import AdvancedMixin, device_of, moved, settled
 from momus.critic.scores import Scores
 from momus.critic.splitting import usable_documents
-from momus.engine.crossfit import versions_of
+from momus.engine.crossfit import in_reverse, versions_of
 from momus.engine.large import scored_by_parts
 from momus.engine.measured import Measured, few_notes, measured, with_shown
 from momus.engine.reuse import Reuse, critic_signature, kept_outcome
@@ -120,6 +120,11 @@ def run_critic(critic: Critic[Any], work: Work, timed: Timed) -> Outcome:
             wins=wins_of(measurement.critic, measurement.sampled, settings),
         )
     result = replace(result, verdicts=verdicts_of(measurement, work, timed), pairs=pairs_of(measurement, work, timed))
+    if settings.against:
+        # no direction is told of an axis that does not differ
+        differing = {v.generated for v in result.verdicts if v.p is not None and v.p <= 1 - settings.confidence}
+        reverse = in_reverse(measurement.critic, texts, settings, timed, differing)
+        result = replace(result, versions=versions_of(measurement.critic, texts, measurement.scored, reverse, settings))
     # verdicts first: the spread is written into them, and examples follow the one that leads
     result = with_spread(result, measurement, settings, timed)
     result = with_shown(result, measurement, settings, timed)
@@ -131,7 +136,7 @@ def verdicts_of(measurement: Measured, work: Work, timed: Timed) -> list[Verdict
     real, *others = measurement.scored  # the reference first
     # one object for all generated texts, as each spread is estimated once
     bands = HumanBands(real.scored_groups, work.settings.seed)
-    if measurement.reverse is not None:
+    if work.settings.against:
         bands = OwnBands(real.scored_groups, work.settings.seed, prompts=real.scored_prompts)
     verdicts = []
     for scores in others:
@@ -177,9 +182,6 @@ def described(measurement: Measured, settings: Settings) -> CriticResult:
             *few_notes(measurement),
             *order_notes(texts, critic),
         ],
-        versions=None
-        if measurement.reverse is None
-        else versions_of(critic, texts, measurement.scored, measurement.reverse, settings),
     )
 
 
@@ -190,7 +192,7 @@ def with_spread(result: CriticResult, measurement: Measured, settings: Settings,
     others that are fitted on the same text from other starts, which takes texts in memory.
     """
     critic = measurement.critic
-    restarts = 0 if measurement.texts.in_parts or measurement.reverse is not None else critic.reporting.restarts
+    restarts = 0 if measurement.texts.in_parts or settings.against else critic.reporting.restarts
     if not (settings.refits or restarts):
         return result
     spread: dict[tuple[str, str], list[float]] = {}

@@ -151,7 +151,7 @@ def topics_block(against: Against, every: bool = True) -> PrintedBlock:
 
 
 def directions_block(against: Against) -> PrintedBlock:
-    """How predictable each text is under the other, on every axis."""
+    """How predictable each text is under the other, on every axis that differs."""
     columns: Columns[Direction] = [
         ("axis", lambda d: d.axis),
         ("text", lambda d: d.generated),
