@@ -14,11 +14,10 @@ from tests.verdicts import changed
 import momus
 from momus.demo import demo_path
 from momus.evidence import MarkedDocument, Step, Table
-from momus.report import render
 from momus.report.cards import cards_of
 from momus.report.figures.svg import figure_csv
 from momus.report.html import numeric_columns
-from momus.report.page import methods
+from momus.report.page import methods, render
 from momus.report.passages import passage
 from momus.report.words.leads import first_sentences
 from momus.report.words.sentences import axis_line, axis_sentences, finding_words

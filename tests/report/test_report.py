@@ -15,8 +15,8 @@ from momus.comparison import read_comparison
 from momus.critic import Note
 from momus.evidence import Axis, Chart, Edge, Graph, Heatmap, MarkedDocument, Series, Step, Table, from_json, to_json
 from momus.inference import Method
-from momus.report import render, write_report
 from momus.report.figures.svg import draw
+from momus.report.page import render, write_report
 from momus.report.safe import clean
 from momus.runs.result import CriticResult, Unscored
 from momus.verdicts.table import adjust

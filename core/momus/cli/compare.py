@@ -31,7 +31,6 @@ from momus.errors import MomusError
 from momus.limits import MOST_RESAMPLES
 from momus.outputs import delete_folder
 from momus.parameters import exclude
-from momus.processes import without_pandas
 from momus.progress import Silent, default_reporter
 
 
@@ -158,7 +157,6 @@ def compare(
     """
     from momus.engine.request import check_out
 
-    without_pandas()
     sources = texts.resolved(reading)
     exclude(no_out=no_out, out=out)
     check_out(out, overwrite=overwrite, resume=resume)  # before a folder is chosen in its place

@@ -9,7 +9,7 @@ import momus
 from momus import Corpus
 from momus.comparison import read_comparison
 from momus.errors import StoreError, UsageError
-from momus.report import render
+from momus.report.page import render
 from momus.report.terminal import comparison_text
 from momus.report.words.joint import without_rank
 from momus.runs.folder import JOINT, read_joint, write_joint
