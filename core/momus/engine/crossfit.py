@@ -26,6 +26,7 @@ from momus.critic import Counted, Statistic
 from momus.critic.hooks import AdvancedMixin, device_of, moved, row_unit, settled, tokenizer_of
 from momus.critic.powers import EvidenceMixin, ItemsMixin, defines
 from momus.critic.scores import AGGREGATED, Scores, joined
+from momus.critic.scoring import score
 from momus.errors import FittingError
 from momus.estimator import clone
 from momus.numeric.rounding import ROUNDING
@@ -155,7 +156,7 @@ def _by_folds(
             rows = np.flatnonzero(numbers[k] == fold)
             # a small text may have no document in a fold
             if len(rows):
-                parts[k][fold] = rows, learnt.score(corpora[k].take(rows))
+                parts[k][fold] = rows, score(learnt, corpora[k].take(rows), summarize=False)
     of_folds = [{fold: scores for fold, (_, scores) in parts[k].items()} for k in scored]
     return [
         _joined(critic, corpora[k], [(rows, levelled[fold]) for fold, (rows, _) in parts[k].items()])

@@ -175,9 +175,12 @@ def _em(x: Floats, weight: Floats, responsibility: Floats) -> tuple[Floats, Floa
         shares = (members + 0.5) / (members + 0.5).sum()
         p = (mass.T @ x + 0.5) / (members[:, None] + 1.0)
         log_joint = _log_joint(x, shares, p)
-        evidence = logsumexp(log_joint, axis=1)
-        value = float(weight @ evidence)
+        # by hand: the exponentials serve the evidence and the responsibilities
+        top = log_joint.max(axis=1, keepdims=True)
+        joint = np.exp(log_joint - top)
+        sums = joint.sum(axis=1, keepdims=True)  # (N, 1)
+        value = float(weight @ (top + np.log(sums))[:, 0])
         if value - before < TOLERANCE * total:
             break
-        before, responsibility = value, np.exp(log_joint - evidence[:, None])
+        before, responsibility = value, joint / sums
     return shares, p, value

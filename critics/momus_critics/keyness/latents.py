@@ -21,6 +21,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -48,6 +49,7 @@ def keys_at(prose: Prose, starts: Ints, n: int) -> Keys:
     return keys
 
 
+@lru_cache(maxsize=16_384)  # terms are looked up in each batch
 def key_of(term: str) -> int:
     """The key of a term, given as its tokens joined by spaces."""
     key = 0
