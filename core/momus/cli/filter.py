@@ -43,8 +43,8 @@ def filter_(
     real: Annotated[
         list[str], typer.Option("--real", "-r", help="Real text that the critics have not seen; repeat it.")
     ],
-    keep: Annotated[Path, typer.Option("--kept", help="File for documents that stay: .jsonl or .parquet.")],
-    drop: Annotated[Path, typer.Option("--dropped", help="File for documents that go: .jsonl or .parquet.")],
+    kept: Annotated[Path, typer.Option("--kept", help="File for documents that stay: .jsonl or .parquet.")],
+    dropped: Annotated[Path, typer.Option("--dropped", help="File for documents that go: .jsonl or .parquet.")],
     fdr: Annotated[
         float, typer.Option("--fdr", help="Largest expected share of real-like documents among those that go.")
     ] = 0.05,
@@ -60,7 +60,7 @@ def filter_(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the outputs, and scores of other texts or critics.")
     ] = False,
-    reading: Annotated[Reading, Without("keep", "prompt")] = Reading(),
+    reading: Annotated[Reading, Without("prompt")] = Reading(),
     device: Device = "auto",
     trust: Trust = None,
     as_json: Json = False,
@@ -83,7 +83,7 @@ def filter_(
     from momus.outliers.filtering import filter_text
     from momus.progress import Silent, default_reporter, reporting
 
-    folder = scores or Path(f"{keep}.scores")
+    folder = scores or Path(f"{kept}.scores")
     critics, texts = split_paths(paths, "momus filter")
     try:
         with reporting(Silent() if quiet else default_reporter(lines=True)):
@@ -91,8 +91,8 @@ def filter_(
                 texts,
                 critics,
                 real,
-                keep,
-                drop,
+                kept,
+                dropped,
                 folder,
                 fdr=fdr,
                 skip_fitted=skip_fitted,
@@ -108,10 +108,10 @@ def filter_(
     if as_json:
         print_json({**asdict(filtered), "kept": filtered.kept, "expected": filtered.expected})
     else:
-        print_view(filtered_view(filtered, keep, drop), 80)
+        print_view(filtered_view(filtered, kept, dropped), 80)
 
 
-def filtered_view(filtered: Filtered, keep: Path, drop: Path) -> RenderableType:
+def filtered_view(filtered: Filtered, kept: Path, dropped: Path) -> RenderableType:
     """Build the report: how many documents went, for which critics, and examples."""
     from rich.console import Group
     from rich.text import Text
@@ -119,8 +119,8 @@ def filtered_view(filtered: Filtered, keep: Path, drop: Path) -> RenderableType:
     f = filtered
     share = f"{rounded(100 * f.dropped / f.documents)} %" if f.documents else "none"
     parts: list[RenderableType] = [
-        Text(f"{f.dropped:,} of {counted(f.documents, 'document')} dropped ({share}) → {one_line(str(drop))}"),
-        Text(f"{f.kept:,} kept → {one_line(str(keep))}"),
+        Text(f"{f.dropped:,} of {counted(f.documents, 'document')} dropped ({share}) → {one_line(str(dropped))}"),
+        Text(f"{f.kept:,} kept → {one_line(str(kept))}"),
     ]
     parts += [Text(line, style="dim") for line in _notes(f)]
     for name, (unlikely, likely) in f.by_critic.items():

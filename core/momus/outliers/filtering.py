@@ -106,8 +106,8 @@ def filter_text(
     paths: Sequence[str | Path],
     critics: Sequence[str | Path],
     real: Sequence[str | Path],
-    keep: Path,
-    drop: Path,
+    kept: Path,
+    dropped: Path,
     scores: Path,
     *,
     fdr: float = 0.05,
@@ -129,7 +129,7 @@ def filter_text(
         Folders of fitted critics, or run folders.
     real
         Real text that the critics were not fitted on.
-    keep, drop
+    kept, dropped
         Files to write: JSON Lines (``.jsonl``), or Parquet (``.parquet``) if the new text is Parquet.
     scores
         Folder for the scores. What is scored there already is not scored again.
@@ -158,8 +158,8 @@ def filter_text(
                 f"critic {name!r} compares texts as wholes, and ranks no documents", hint="filter by other critics"
             )
     inputs = [*paths, *real, *critics]
-    writing = writers(keep, drop, [*inputs, scores], overwrite)
-    check_place(scores, [*inputs, keep, drop], argument="scores")
+    writing = writers(kept, dropped, [*inputs, scores], overwrite)
+    check_place(scores, [*inputs, kept, dropped], argument="scores")
     score = partial(
         score_parts, critics, workers=workers, part_size=part_size, reading=reading, device=device, trust=trust
     )
