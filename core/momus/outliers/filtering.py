@@ -180,8 +180,8 @@ def filter_text(
     text = ScoredText(new, both, reading)
     choice = yardstick.choose(map(text.values, range(len(new.sizes))))
     # outputs are opened after everything that can be refused has been
-    with writing as (kept, dropped):
-        examples = _copy(text, yardstick, choice, kept, dropped)
+    with writing as (stay, go):
+        examples = _copy(text, yardstick, choice, stay, go)
     return Filtered(
         documents=len(choice.goes),
         dropped=int(choice.goes.sum()),

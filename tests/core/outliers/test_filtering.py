@@ -336,5 +336,5 @@ def test_texts_of_several_writers_are_filtered_together_where_that_is_said(place
     refused = call(*words).exception
     assert isinstance(refused, MomusError)
     assert "--keep model" in refused.hint
-    assert call(*words, "--keep", "model").exit_code == 0
+    assert call(*words, "--keep", "model", "--overwrite").exit_code == 0
     assert sum(len((tmp_path / name).read_text().splitlines()) for name in ("k.jsonl", "d.jsonl")) == 40
