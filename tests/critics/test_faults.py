@@ -44,6 +44,7 @@ def faults_of(critic, text):
 
 CUT = (
     "It rained. Then she left the",
+    "It rained :( all day. Then she said (as",
     "Here are two:\n\n1. Buy milk.\n2. Buy",
     "So it is.\n\n```python\nx = 1\n",
     "It is so.\n\nIt rained all day.\n\nEach of these",
@@ -69,6 +70,7 @@ WHOLE = (
     "See https://example.org/a",
     "今天下午下了一场大雨。我们都没有带伞。",
     "It was fun! 🎉",
+    "It rained. I will not go there again : -(",
     "The Future of Work: Why It Is Here and What We Can Do",
     "Read it now! #OpenSource #TechTrends",
     '"Believe you can and you are halfway there." – Theodore Roosevelt',
