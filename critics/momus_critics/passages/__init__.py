@@ -170,8 +170,13 @@ class Passages(ChainCritic, DeviceMixin):
         self.titles_ = state_names(pieces, self.kept_[flat], len(used))
         labels, chain_offsets = self._chain(chains)  # (stretches,), (n + 1,)
         self.learn_chain(labels, chain_offsets, self.seed)
-        # documents of a stretch or two have no order that could be learned
-        self.stretches_ = float(np.median(np.diff(chain_offsets)))
+        stretches = float(np.median(np.diff(chain_offsets)))
+        if stretches < LEAST:  # documents of a stretch or two have no order that could be learned
+            raise FittingError(
+                f"critic 'passages': the documents of {real.name!r} have {stretches:g} stretches each in the median, "
+                f"and order needs {LEAST}",
+                hint="give longer documents",
+            )
         self.typed_ = TypedSections(seed=self.seed).fit(real) if self.titles == "auto" and type_names(real) else None
         return self
 
@@ -192,7 +197,6 @@ class Passages(ChainCritic, DeviceMixin):
         kept = state.array("kept_", (states,), "i", low=-1, high=self.states - 1)
         numbers = np.array_equal(np.sort(kept[kept >= 0]), np.arange(self.states))
         state.require(numbers, "kept_", "each state of the chain once")
-        state.number("stretches_", low=0.0)
         if state.value("typed_") is not None:
             state.component("typed_", TypedSections)
 
@@ -203,10 +207,7 @@ class Passages(ChainCritic, DeviceMixin):
         return numbers, offsets_of([len(states) for states, _ in chains])
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Reject documents that are too short to have an order; all, if half of the real ones are a stretch or two."""
-        if self.stretches_ < LEAST:
-            few = f"the fitted documents have {self.stretches_:g} stretches each in the median, order needs {LEAST}"
-            return [few] * len(batch)
+        """Reject documents that are too short to have an order."""
         _, offsets = corpus_pieces(batch, self.piece_length, LEAST)
         short = f"fewer than {LEAST} pieces of {self.piece_length} words"
         return [None if n >= LEAST else short if n else "no words" for n in np.diff(offsets)]
