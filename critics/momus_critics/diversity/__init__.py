@@ -11,7 +11,7 @@ from scipy import sparse
 from momus.critic import Counted, LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import AdvancedMixin
+from momus.critic.hooks import AdvancedMixin, ReadingMixin
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
 from momus.estimator import parametrized
@@ -30,6 +30,7 @@ from momus_critics.diversity.answers import (
     by_prompt,
     centroids,
     effective_number,
+    has_several,
     prompt_means,
     relative_variance,
     vectors,
@@ -47,7 +48,7 @@ SHOWN, LINES = 10, 3
 
 
 @parametrized
-class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
+class Diversity(TextCritic[AnswerSpread], AdvancedMixin, ReadingMixin):
     """z is the similarity of the answers to one prompt, on the logit scale; P_c(z) is normal, fitted on real text.
 
     Rows are prompts. Answers are vectors of their words, weighted by inverse document frequency in real text, where a
@@ -94,6 +95,10 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
     def units(self, corpus: Corpus) -> Corpus:
         """One row per prompt."""
         return by_prompt(corpus)
+
+    def nothing_to_see(self, texts: Sequence[Corpus]) -> str:
+        """Say so where no text has several answers to a prompt, nor, in their place, several documents of a group."""
+        return "" if any(map(has_several, texts)) else "one document per prompt"
 
     def fit(self, real: Corpus) -> Self:
         """Weigh the words, and learn how alike real answers to one prompt are."""
