@@ -21,7 +21,6 @@ import pandas as pd
 from shared import options, run
 
 from momus import Corpus, compare, read_corpus
-from momus.reading import read_memory
 from momus.text.tokens import get_tokenizer
 from momus_critics.stopword_lists import stopwords
 
@@ -56,7 +55,7 @@ def changed(text: Corpus, language: str, change: Change, seed: int) -> Corpus:
     words = [[table.vocabulary[i] for i in table.ids[a:b].tolist()] for a, b in pairwise(table.offsets.tolist())]
     documents = [" ".join(change(w, language, rng)) for w in words]
     frame = pd.DataFrame({"id": text.ids, "text": documents, "language": language})
-    return read_memory(frame, text.name, keep=("language",))
+    return read_corpus(frame, text.name, keep=("language",))
 
 
 def compared(language: str, permutations: int, seed: int, critics: Sequence[str] = CRITICS) -> pd.DataFrame:

@@ -135,7 +135,7 @@ def main(argv: Sequence[str] | None = None) -> pd.DataFrame:
         seed=chosen.seed,
     )
     train(texts[0], callback, tokenizer, chosen)
-    callback.save(chosen.out / "history.csv")
+    callback.frame().to_csv(chosen.out / "history.csv", index=False)
     frame = callback.frame()
     print(frame[["step", "critic", "statistic", "real_value", "generated_value", "low", "high"]].to_string(index=False))
     draw(frame, chosen.out / "training.svg")

@@ -29,7 +29,7 @@ from momus.cli.options import (
     config_tables,
     expanded,
 )
-from momus.cli.printing import echo, print_json, print_narrow
+from momus.cli.printing import echo, print_json, print_view
 from momus.cli.sources import named_paths
 
 UNREAD = ("encoding", "skip_bad_lines", "keep", "max_document", "include", "turns", "language")
@@ -110,7 +110,7 @@ def reproduce(
         if as_json:
             print_json(listing_json(tables))
         else:
-            print_narrow(listing_view(tables))
+            print_view(listing_view(tables), 80)
         return
     chosen = find_table(table)
     if settings:
@@ -144,7 +144,7 @@ def reproduce(
     if as_json:
         print_json(to_json(found))
     else:
-        print_narrow(reproduction_view(found))
+        print_view(reproduction_view(found), 80)
     if out is not None:
         from momus.runs.folder import REPORT
 

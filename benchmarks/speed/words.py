@@ -14,10 +14,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from icu4py.breakers import WordBreaker
+
 from momus import read_corpus
 from momus.conformance.corpora import SAMPLES
 from momus.demo import demo_path
-from momus.text.words import WORD, icu_version, split_by_icu, split_words
+from momus.text.words import WORD, icu_version, split_words
 
 CHARACTERS, RUNS, CHUNK = 300_000, 12, 20
 DATA = Path(__file__).parents[2] / "examples" / "languages_data"
@@ -70,7 +72,7 @@ def main() -> None:
     print(f"{'text':22}{'words':>10}{'letters':>9}{'split_words':>13}{'expression':>12}{'multiple':>10}{'ICU':>8}")
     for name, documents in texts().items():
         words = sum(len(split_words(d)) for d in documents)
-        ours, plain, icu = rates([split_words, WORD.findall, split_by_icu], documents)
+        ours, plain, icu = rates([split_words, WORD.findall, lambda text: list(WordBreaker(text, "root"))], documents)
         length = sum(map(len, documents)) / words
         print(f"{name:22}{words:>10,}{length:>9.1f}{ours:>13.1f}{plain:>12.1f}{plain / ours:>10.2f}{icu:>8.1f}")
 

@@ -329,7 +329,7 @@ def folds(data: Path, kept: Path, splits: int) -> None:
         for critic in critics:
             begun = time.perf_counter()
             try:
-                (a, b), _, _ = cross_scored(critic, texts, settings, Timed(Silent()))
+                (a, b), _ = cross_scored(critic, texts, settings, Timed(Silent()))
                 ps[critic.name] = p_of_axis(critic, a, b, settings)
             except MomusError:
                 ps[critic.name] = 1.0

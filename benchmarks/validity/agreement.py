@@ -32,7 +32,7 @@ from momus.critic import Counted
 from momus.critic.registry import make_critics
 from momus.critic.statistic import Statistic
 from momus.numeric.types import Floats
-from momus.reading.frames import read_memory
+from momus.reading import read_corpus
 from momus.runs.answer import Cell, answer_of
 from momus.verdicts.band import kind_of
 from momus.verdicts.statistics import all_statistics
@@ -477,7 +477,7 @@ def disagreements(seed: int) -> tuple[int, int, list[str]]:
     """Axes that were compared, axes that differ, and all that disagrees in one random run."""
     comparison, critics, texts, register = run(seed)
     fitted = {c.name: c for c in critics}
-    corpora = {name: read_memory(records, name) for name, records in texts.items()}
+    corpora = {name: read_corpus(records, name) for name, records in texts.items()}
     scored = {(c, name): fitted[c].score(corpus) for c in fitted for name, corpus in corpora.items()}
     answer, count, differing, faults = answer_of(comparison), 0, 0, list[str]()
     statistics = {(c.name, s.name): s for c in critics for s in all_statistics(c, list(scored[c.name, "real"].rows))}

@@ -153,7 +153,6 @@ def main() -> None:
                 "seed": split.seed,
                 "n": len(split.real),
                 "states": critic.states,
-                "stretches": critic.stretches_,
                 "fitted": round(fitted, 1),
                 "p": [[d, s, p] for (d, s), p in found.items()],
                 "nulls": nulls,

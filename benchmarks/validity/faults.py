@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus import Corpus
-from momus.runs.findings import LEVEL, exceeds
+from momus.evidence import Faulty
+from momus.runs.findings import OF_BOTH, exceeds, reference_of
 from momus_critics.faults import Faults
 from momus_critics.faults.sheet import KINDS
 
@@ -267,11 +268,14 @@ def measure(name: str, texts: list[str], rng: np.random.Generator) -> Iterator[d
             }
 
 
-def told(real: Flags, generated: Flags) -> list[str]:
+def told(critic: Faults, real: Flags, generated: Flags) -> list[str]:
     """Which kinds of faults the first screen tells of two texts."""
+    n = critic.fitted_on_["documents"]
+    fitted = np.rint(critic.rates_ * (n + 1) - 0.5).astype(int).tolist(), n
     counts = [(x.sum(axis=0).astype(int).tolist(), len(x)) for x in (real, generated)]
-    sides = zip(*([(k, n) for k in per] for per, n in counts), strict=True)
-    return [kind.name for kind, (a, b) in zip(KINDS, sides, strict=True) if exceeds(a, b) <= LEVEL]
+    texts = zip(KINDS, *([(k, n) for k in per] for per, n in (*counts, fitted)), strict=True)
+    faults: list[Faulty] = [Faulty(kind.name, "", "", a, b, fitted=c) for kind, a, b, c in texts]
+    return [f.name for f in faults if exceeds(reference_of(f), f.generated) <= OF_BOTH]
 
 
 def screens(name: str, texts: list[str], rng: np.random.Generator, splits: int = 200) -> Iterator[dict[str, object]]:
@@ -281,7 +285,7 @@ def screens(name: str, texts: list[str], rng: np.random.Generator, splits: int =
     critic = Faults().fit(Corpus.from_texts(fitted))
     whole = flags_of(critic, tested)
     halves = [rng.permutation(len(tested)) for _ in range(splits)]
-    alarms = [bool(told(whole[h[:N]], whole[h[N:]])) for h in halves]
+    alarms = [bool(told(critic, whole[h[:N]], whole[h[N:]])) for h in halves]
     yield {"text": name, "planted": "nothing", "told": round(float(np.mean(alarms)), 3)}
     for planted, (flag, plant, _) in PLANTS.items():
         changed = [plant(t, rng) for t in tested]
@@ -293,7 +297,7 @@ def screens(name: str, texts: list[str], rng: np.random.Generator, splits: int =
                 may_have = np.flatnonzero(differs[h[N:]])
                 some = rng.choice(may_have, min(round(share * len(generated)), len(may_have)), replace=False)
                 generated[some] = broken[h[N:]][some]
-                hits.append(flag in told(whole[h[:N]], generated))
+                hits.append(flag in told(critic, whole[h[:N]], generated))
             yield {"text": name, "planted": planted, "share": share, "told": round(float(np.mean(hits)), 3)}
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import momus
 from momus import Corpus
-from momus.report.words.against import first_sentences
+from momus.report.words.leads import first_sentences
 from momus.runs.answer import answer_of
 from momus.runs.folder import read_results
 
@@ -59,9 +59,7 @@ def sentences_of(pair: dict[str, str], options: argparse.Namespace) -> list[str]
         momus.compare(
             against={"old": old}, generated={"new": new}, critics=CRITICS, out=folder, permutations=999, resamples=99
         )
-    comparison = read_results(folder)
-    assert comparison.against is not None
-    return first_sentences(answer_of(comparison), comparison.against)
+    return first_sentences(answer_of(read_results(folder)))
 
 
 def main() -> None:

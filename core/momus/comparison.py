@@ -138,34 +138,6 @@ class Comparison(Results):
         check_output(Path(path), REPORT_KIND, kept_by=self.folder)
         return write_report(self, Path(path))
 
-    def log_to(
-        self, to: str, *, run: str = "momus", step: int | None = None, report: bool = True, **options: Any
-    ) -> str:
-        """Send verdicts, effects and the report to an experiment tracker, and return where they are now.
-
-        Parameters
-        ----------
-        to
-            ``wandb:ENTITY/PROJECT``, ``mlflow:EXPERIMENT`` or ``tensorboard:FOLDER``. The name
-            alone logs into the run that is active in this process, if there is one.
-        run
-            Name of a run that is created.
-        step
-            Where on the axis of training steps the numbers are.
-        report
-            Whether to send the HTML report, which holds passages of the documents.
-        options
-            Options of the tracker's own function that creates a run, such as ``tags`` of ``wandb.init``.
-
-        Raises
-        ------
-        MomusError
-            There is no such tracker, its package is not installed, or it fails.
-        """
-        from momus.report.tracking import log_comparison
-
-        return log_comparison(self, to, run=run, step=step, report=report, options=options)
-
     def __str__(self) -> str:
         from momus.report.terminal import comparison_text
 
@@ -206,7 +178,7 @@ def compare(
     ----------
     real, fit
         Corpora, paths, or texts in memory: lists of texts or dicts, data frames, Arrow tables, Hugging Face data sets
-        (`momus.reading.read_memory`); also folders of rows that ``momus score`` wrote. Critics are fitted on ``fit``
+        (`momus.read_corpus`); also folders of rows that ``momus score`` wrote. Critics are fitted on ``fit``
         and compared on ``real``; without ``fit``, half of ``real``, drawn by the seed, is set apart for fitting.
     generated
         The corpora to criticise, by name.

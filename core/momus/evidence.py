@@ -100,6 +100,8 @@ class Faulty:
         Some of the generated documents, the worst first, and what the fault says in each.
     times
         How often the fault says the same in the first of them.
+    fitted
+        Documents of the text that the critic was fitted on which have the fault, and all of them.
     """
 
     name: str
@@ -110,6 +112,7 @@ class Faulty:
     ids: Sequence[str] = ()
     quotes: Sequence[str] = ()
     times: int = 1
+    fitted: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -142,13 +145,13 @@ class Axis:
 
 @dataclass(frozen=True)
 class Series:
-    """A line, points, a step function or bars, with an optional band from ``low`` to ``high``."""
+    """A line, points or a step function, with an optional band from ``low`` to ``high``."""
 
     label: str
     x: Sequence[float]
     y: Sequence[float]
     role: Role = "generated"
-    style: Literal["line", "points", "steps", "bars"] = "line"
+    style: Literal["line", "points", "steps"] = "line"
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
 

@@ -174,7 +174,7 @@ def load_plugin(group: str, name: str) -> Any:
 
 
 def adapter_of(parameter: str, value: str, names: Iterable[str] | None = None) -> str | None:
-    """The registered adapter that a critic's parameter names, such as ``posterior = "sklearn"``; None if there is none.
+    """The registered adapter that a critic's parameter names, such as ``scorer = "openai"``; None if there is none.
 
     ``names`` are those of all adapters, if they are known already.
 

@@ -202,16 +202,15 @@ def mark_passage(
     return marked(critic, document, latents, steps, unit, (note + where).strip())
 
 
-def highest(values: Floats, share: float = 0.1) -> list[int]:
-    """Positions of the highest values: a share of them, at least one, ties with the last included.
+def highest(values: Floats) -> list[int]:
+    """Positions of the highest values: a tenth of them, at least one, ties with the last included.
 
     >>> highest(np.array([1.0, 5.0, 2.0]))
     [1]
     """
     if not len(values):
         return []
-    limit = float(np.quantile(values, 1 - share))
-    return [int(i) for i in np.flatnonzero(values >= limit)]
+    return np.flatnonzero(values >= np.quantile(values, 0.9)).tolist()
 
 
 _ONE_SPELLING = str.maketrans(QUOTES | dict(zip("―—–‒‐‑…", "------.", strict=True)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -31,10 +31,10 @@ WIDTH, BINS = 0.5, 40
 
 @dataclass(frozen=True)
 class ScoredTexts(Arrays):
-    """log p of the tokens of each document, and the number of units that its perplexity averages over."""
+    """log p of the tokens of each document, and its number of words, plus one for its end, int64 (n,)."""
 
     scores: SequenceScores
-    units: Ints
+    words: Ints
 
 
 @parametrized
@@ -42,9 +42,10 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
     """z is the text itself, P_c a language model: Latent PPL is the perplexity of the text under it.
 
     With ``scorer = "ngram"``, P_c is an interpolated Kneser–Ney model fitted on the real text. Any other scorer is an
-    existing model: an evaluation model, or the generator itself, for perplexity under its own distribution. Low
-    perplexity is no merit: text that repeats probable words is too predictable. The distribution of surprisal, −log p
-    of a token, is therefore compared as well.
+    existing model: an evaluation model, or the generator itself, for perplexity under its own distribution. It is per
+    word, the end of a document counting as one, which makes models with different tokens comparable. Low perplexity is
+    no merit: text that repeats probable words is too predictable. The distribution of surprisal, −log p of a token, is
+    therefore compared as well.
 
     Parameters
     ----------
@@ -54,9 +55,6 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
         n of the n-gram model.
     options
         Parameters of the adapter, for instance ``{model = "…", window = 512}``.
-    per
-        ``words`` divides by the number of words plus one for the end of the document, which makes models with
-        different tokens comparable; ``tokens`` divides by the number of tokens that the scorer scored.
     tokens, lower
         The tokenizer, for the n-gram model and for counting words.
 
@@ -82,7 +80,6 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
     scorer: str = "ngram"
     order: Annotated[int, Range(1, 10)] = 3
     options: Mapping[str, Any] | None = None
-    per: Literal["words", "tokens"] = "words"
 
     def fit(self, real: Corpus) -> Self:
         """Count n-grams; other scorers are opened but not fitted."""
@@ -124,12 +121,11 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
             scores = scorer.score(scorer.encode_corpus(batch))
         else:
             scores = scorer.score_texts([d.text for d in batch])
-        words = batch.tokens(self.tokenizer).lengths.astype(np.int64) + 1
-        return ScoredTexts(scores, words if self.per == "words" else scores.lengths)
+        return ScoredTexts(scores, batch.tokens(self.tokenizer).lengths.astype(np.int64) + 1)
 
     def log_prior(self, latents: ScoredTexts) -> LogPrior:
         """log p of each text, in nats; a text without any scored token (one token, on some servers) has no steps."""
-        steps = np.where(latents.scores.lengths > 0, latents.units, 0)
+        steps = np.where(latents.scores.lengths > 0, latents.words, 0)
         return LogPrior(latents.scores.totals, steps)
 
     def sufficient_statistics(self, latents: ScoredTexts) -> Mapping[str, Rows]:

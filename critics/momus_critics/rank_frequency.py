@@ -5,10 +5,9 @@ Pooled counts are float arrays (B, V), one row per resample; each row is ranked 
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +26,6 @@ from momus_critics.evidence import Mark, highest, log_spaced, mark_passage, roun
 
 BOUNDS = (1.0001, 20.0)
 TRUNCATED_BOUNDS = (0.0, 20.0)
-KEPT: deque[tuple[Floats, int | str, Any]] = deque(maxlen=12)
-"""Ranked rows, and what was computed of them last: their shares up to a rank, their exponents, the same as integers."""
-KEPT_CELLS = 1 << 18
-"""Largest table that is kept: 2 MB."""
 
 
 def log_normalizer(exponent: float, types: int | None = None) -> float:
@@ -91,49 +86,22 @@ def ranked(pooled: Floats) -> Floats:
     """
     with np.errstate(invalid="ignore"):
         whole = pooled.astype(np.int32)
-    if not np.array_equal(whole, pooled):  # fractions
-        return np.sort(pooled, axis=1)[:, ::-1]
-    # integers are sorted several times as fast as floats
-    whole = np.sort(whole, axis=1)[:, ::-1]
-    # a view of ascending floats, as the sort of fractions gives: sums then round alike
-    ordered = whole[:, ::-1].astype(np.float64)[:, ::-1]
-    if ordered.sum(axis=1).max() < 1 << 31:
-        _once(ordered, "integers", lambda: whole)
-    return ordered
-
-
-def _once(ordered: Floats, what: int | str, compute: Callable[[], Any]) -> Any:
-    """A number or table of ranked rows, from `KEPT` if it is there."""
-    for rows, key, kept in tuple(KEPT):
-        if rows is ordered and key == what:
-            return kept
-    value = compute()
-    if ordered.size <= KEPT_CELLS:
-        KEPT.append((ordered, what, value))
-    return value
+    # integers are sorted several times as fast as floats, fractions as they are
+    ascending = np.sort(whole if np.array_equal(whole, pooled) else pooled, axis=1)
+    return ascending.astype(np.float64)[:, ::-1]
 
 
 def exponents(ordered: Floats) -> Floats:
     """Maximum-likelihood exponent of each row; NaN for a single word, which any exponent above 1 fits."""
-
-    def fitted() -> Floats:
-        mean_log = ordered @ _log_ranks(ordered.shape[1]) / ordered.sum(axis=1)  # the sufficient statistic, (B,)
-        grid, implied = _mean_log_table()
-        return np.where(mean_log > 0, np.interp(mean_log, implied[::-1], grid[::-1]), np.nan)
-
-    return np.asarray(_once(ordered, "exponents", fitted))
+    mean_log = ordered @ _log_ranks(ordered.shape[1]) / ordered.sum(axis=1)  # the sufficient statistic, (B,)
+    grid, implied = _mean_log_table()
+    return np.where(mean_log > 0, np.interp(mean_log, implied[::-1], grid[::-1]), np.nan)
 
 
 def shares_up_to(ordered: Floats, ranks: int) -> Floats:
     """Empirical cumulative distribution over the first ranks (over all if ``ranks`` is 0)."""
-
-    def cumulated() -> Floats:
-        # sums of integers are exact, and ten times as fast as those of floats
-        whole = _once(ordered, "integers", lambda: ordered)
-        head = whole[:, :ranks] if ranks else whole
-        return np.asarray(np.cumsum(head, axis=1, dtype=whole.dtype) / ordered.sum(axis=1, keepdims=True))
-
-    return np.asarray(_once(ordered, ranks, cumulated))
+    head = ordered[:, :ranks] if ranks else ordered
+    return np.asarray(np.cumsum(head, axis=1) / ordered.sum(axis=1, keepdims=True))
 
 
 def ks_ranked(real: Floats, generated: Floats, ranks: int = 10_000) -> Floats:

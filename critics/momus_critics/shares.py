@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -173,8 +173,6 @@ class StopwordShare(TokenShare):
         ``language``, and English where it has not.
     stopwords
         A list to use instead.
-    lists
-        ``shipped`` or ``iso``, see `momus_critics.stopword_lists.stopwords`.
 
     Attributes
     ----------
@@ -195,7 +193,6 @@ class StopwordShare(TokenShare):
 
     language: str | None = None
     stopwords: list[str] | None = None
-    lists: str = "shipped"
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count documents by language too: each language has a list."""
@@ -208,17 +205,15 @@ class StopwordShare(TokenShare):
         unlisted = self._without_list(languages)
         # if no document has a list, asking for one is an error that says which there are
         used = sorted(languages - unlisted or languages) if self.stopwords is None else []
-        self.lists_ = {
-            code: {"source": source, "words": sorted(stopwords(code, self.lists))}
-            for code in used
-            if (source := source_of(code, self.lists))
+        self.lists_: dict[str, dict[str, Any]] = {
+            code: {"source": source, "words": sorted(stopwords(code))} for code in used if (source := source_of(code))
         }
         return super().fit_from(counts)
 
     def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         super().check_state(state)
-        lists = vars(self).get("lists_", {})  # critics saved before there were such lists have none
+        lists = state.value("lists_")
         good = isinstance(lists, dict) and all(
             isinstance(entry, dict)
             and isinstance(entry.get("source"), str)
@@ -236,8 +231,8 @@ class StopwordShare(TokenShare):
 
     def notes(self) -> Sequence[Note | str]:
         """Where the lists come from, if they are not those that ship."""
-        sources = sorted({entry["source"] for entry in vars(self).get("lists_", {}).values()})
-        codes = ", ".join(sorted(vars(self).get("lists_", {})))
+        sources = sorted({entry["source"] for entry in self.lists_.values()})
+        codes = ", ".join(sorted(self.lists_))
         return [f"Stopwords of {codes}: {' and '.join(sources)}."] if sources else []
 
     def assumed_language(self, corpus: Corpus) -> str:
@@ -255,7 +250,7 @@ class StopwordShare(TokenShare):
         known = None if self.stopwords is None else frozenset(self.stopwords)
         if known is None:
             kept = vars(self).get("lists_", {}).get(language)
-            known = stopwords(language, self.lists) if kept is None else frozenset(kept["words"])
+            known = stopwords(language) if kept is None else frozenset(kept["words"])
         return np.fromiter((w.lower().replace("’", "'") in known for w in vocabulary), bool, len(vocabulary))
 
     def _languages(self, corpus: Corpus) -> list[str]:

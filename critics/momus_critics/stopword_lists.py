@@ -13,36 +13,27 @@ from momus.version import extra
 
 LANGUAGES = ("de", "en", "es", "fr", "it", "nl", "pt")
 """Languages of the lists that ship: of scikit-learn (English) and of the package ``stop-words``."""
-LISTS = ("shipped", "iso")
 ISO = "stopwordsiso"
 EXTRA = extra("languages")
 
 
 @lru_cache
-def stopwords(language: str, lists: str = "shipped") -> frozenset[str]:
-    """The stopwords of a language, in lower case.
+def stopwords(language: str) -> frozenset[str]:
+    """The stopwords of a language (ISO 639-1), in lower case.
 
-    Parameters
-    ----------
-    language
-        ISO 639-1 code.
-    lists
-        ``shipped``: the list that ships with Momus (BSD-3, see ``stopwords/SOURCE.txt``), and that of ``stopwordsiso``
-        for other languages; ``iso``: that of ``stopwordsiso`` in any case, which is several times as long.
+    They are the list that ships with Momus (BSD-3, see ``stopwords/SOURCE.txt``), or else that of ``stopwordsiso``.
 
     Raises
     ------
     UsageError
-        There is no list for the language, or no such ``lists``.
+        There is no list for the language.
     MissingExtraError
         The list is one of ``stopwordsiso``, which is not installed.
 
     >>> "the" in stopwords("en"), "und" in stopwords("de")
     (True, True)
     """
-    if lists not in LISTS:
-        raise UsageError(f"lists is {lists!r}", hint=f"choose one of {', '.join(LISTS)}")
-    if lists == "shipped" and language in LANGUAGES:
+    if language in LANGUAGES:
         text = (files("momus_critics") / "stopwords" / f"{language}.txt").read_text(encoding="utf-8")
         return frozenset(text.split("\n")) - {""}
     iso = _iso(language)
@@ -66,7 +57,7 @@ def has_stopwords(language: str) -> bool:
     return find_spec(ISO) is not None and bool(_iso(language).has_lang(language))
 
 
-def source_of(language: str, lists: str = "shipped") -> str:
+def source_of(language: str) -> str:
     """Where the list of a language comes from, with the version; empty for a list that ships with Momus.
 
     Raises
@@ -77,7 +68,7 @@ def source_of(language: str, lists: str = "shipped") -> str:
     >>> source_of("en")
     ''
     """
-    if lists == "shipped" and language in LANGUAGES:
+    if language in LANGUAGES:
         return ""
     _iso(language)
     return f"{ISO} {version(ISO)}"

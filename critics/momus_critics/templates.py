@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -34,6 +34,8 @@ OPENING = 3
 """Tags of an opening."""
 LENGTH, SHOWN = 5, 15
 """Tags of a template, and rows of a table."""
+AROUND = 5
+"""Tokens of context on each side of a template."""
 BASE = 64
 """Factor of the codes of tags in evidence, which count from 1."""
 
@@ -164,17 +166,8 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
                 advance(1)
         _, first, lengths = np.unique(sentences, return_index=True, return_counts=True)
         owners = np.searchsorted(offsets, first, side="right") - 1
-        kept = Prose(
-            prose.ids[keep],
-            prose.words,
-            offsets,
-            sentences,
-            prose.paragraphs[keep],
-            prose.alphabetic[keep],
-            prose.capitalised[keep],
-            codes,
-            prose.spelled,
-        )
+        of_tokens = ("ids", "sentences", "paragraphs", "alphabetic", "capitalised", "codes")
+        kept = replace(prose, offsets=offsets, **{name: getattr(prose, name)[keep] for name in of_tokens})
         return Tagged(np.array(states, dtype=np.int64), offsets, None, offsets_of(lengths), owners, kept)
 
     def log_prior(self, latents: Tagged) -> LogPrior:
@@ -241,7 +234,8 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
             counts[kind] = dict(zip(names, number.astype(np.float64).tolist(), strict=True))
             rank = ranks(latents.prose.hashes, begin, range(length + 2))
             for i in first_of_each(where, rank).tolist():
-                line = _line(latents.prose, starts, int(sentence[begin[i]]), int(begin[i]), length)
+                whole = int(starts[sentence[begin[i]]]), int(starts[sentence[begin[i]] + 1])
+                line = latents.prose.line(int(begin[i]), length, whole, AROUND)
                 examples.append((f"{kind} {names[where[i]]}", float(rank[i]), line))
         sizes = np.array([len(states), len(starts) - 1], dtype=np.float64)
         return Exampled.of(Pooled(len(latents), {"sizes": sizes}, counts), examples)
@@ -284,18 +278,3 @@ def spelled(code: int) -> str:
         spellings.append(TAGS[code % BASE - 1])
         code //= BASE
     return " ".join(reversed(spellings))
-
-
-def _line(prose: Prose, starts: Ints, sentence: int, begin: int, length: int) -> str:
-    """A concordance line within the sentence, the template between « and »."""
-
-    def text(a: int, b: int) -> str:
-        return " ".join(prose.tokens(a, b))
-
-    low, high = int(starts[sentence]), int(starts[sentence + 1])
-    end = begin + length
-    return " ".join(
-        span
-        for span in (text(max(low, begin - 5), begin), f"«{text(begin, end)}»", text(end, min(high, end + 5)))
-        if span
-    )

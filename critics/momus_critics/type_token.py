@@ -138,7 +138,7 @@ class TypeToken(CountingCritic[Growth]):
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """KS distance between the cumulative probabilities under P_c; relative types; α and β of each text.
+        """KS distance between the cumulative probabilities under P_c; relative types; β of each text.
 
         ``relative_types`` is Σ v / Σ α t^β: the type–token ratio as a share of that of real documents of the same
         lengths, 1 where a text has as many different words as the law of real text expects.
@@ -159,15 +159,6 @@ class TypeToken(CountingCritic[Growth]):
                 poisson.betas,
                 "exponent β of types against tokens",
                 f"slower|faster to add new {words}",
-                decides=False,
-                needs=UNEQUAL,
-            ),
-            Statistic.value(
-                "alpha",
-                "growth",
-                poisson.alphas,
-                "factor α of types against tokens",
-                scale="log",
                 decides=False,
                 needs=UNEQUAL,
             ),

@@ -45,12 +45,6 @@ def normal_guide(x, size, fixed=None):
         pyro.sample("z", dist.Normal((mu / sd**2 + x[:, 0] / NOISE**2) / precision, precision**-0.5))
 
 
-def rough_guide(x, size, fixed=None):
-    """Wider than the posterior and beside it: a proposal."""
-    with documents(x, size):
-        pyro.sample("z", dist.Normal(0.9 * x[:, 0], 0.7))
-
-
 def mixture_parts():
     share = pyro.param("share", torch.tensor([0.5, 0.5]), constraint=constraints.simplex)
     centre = pyro.param("centre", torch.tensor([-1.0, 1.0]))

@@ -7,7 +7,6 @@ import shutil
 import zipfile
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -48,7 +47,7 @@ def texts(corpus):
 
 
 def test_readers_are_registered_as_plug_ins():
-    assert {"lm-eval", "inspect", "lighteval"} <= registered(READERS).keys()
+    assert {"lm-eval", "inspect"} <= registered(READERS).keys()
 
 
 def test_lm_eval_samples_are_answers_of_their_doc():
@@ -79,20 +78,12 @@ def test_references_come_from_the_log(source):
 
 
 def test_lighteval_details_pair_by_the_same_numbers():
-    corpus, target = read_corpus(f"lighteval:{DETAILS}"), read_corpus(f"lighteval:{DETAILS}#target")
+    corpus, target = read_corpus(DETAILS), read_corpus(DETAILS, field="doc.choices")
     rows = pq.read_table(DETAILS).to_pylist()
     assert [d.text for d in corpus] == [r["model_response"]["text"][0] for r in rows]
+    assert corpus.ids == [r["doc"]["id"] for r in rows]
     assert dict(zip(target.prompts, (d.text for d in target), strict=True)) == REFERENCES
-    assert corpus.origin.logs[0]["model"] == "tiny-gpt2"
-
-
-def test_lighteval_settings_are_found_in_its_own_folders(tmp_path):
-    date = re.search(r"\d{4}-.*(?=\.parquet)", DETAILS.name)[0]
-    for folder, path in ((f"details/org/m/{date}", DETAILS), ("results/org/m", log("lighteval/results_*.json"))):
-        (tmp_path / folder).mkdir(parents=True)
-        shutil.copy(path, tmp_path / folder)
-    corpus = read_corpus(f"lighteval:{tmp_path}")
-    assert corpus.origin.logs[0]["generation"] == {"temperature": 0.8}
+    assert corpus.origin.read_as == "details of lighteval"
 
 
 def test_trl_completions_pair_by_the_text_of_the_prompt():
@@ -144,7 +135,7 @@ def test_every_eval_ever_instances_of_one_metric():
 def test_all_logs_go_into_one_comparison(tmp_path):
     generated = {
         "lm": f"lm-eval:{EXPLAIN}",
-        "light": f"lighteval:{DETAILS}",
+        "light": str(DETAILS),
         "trl": f"trl:{LOGS / 'trl'}",
     }
     prompt = {"real": "arguments.gen_args_0.arg_0", "lm": "arguments.gen_args_0.arg_0", "light": "doc.query"}
@@ -154,7 +145,7 @@ def test_all_logs_go_into_one_comparison(tmp_path):
     )  # fmt: skip
     corpora = {c["name"]: c for c in json.loads((tmp_path / "run" / "run.json").read_text())["corpora"]}
     assert corpora["lm"]["prompts"] == corpora["real"]["prompts"] == 24
-    assert corpora["light"]["origin"]["logs"][0]["harness"] == "lighteval"
+    assert corpora["light"]["origin"]["read_as"] == "details of lighteval"
     assert "fit" in corpora
     assert corpora["fit"]["origin"]["read_as"] == "prompts and answers"
     assert not corpora["fit"]["origin"]["logs"]
@@ -204,11 +195,6 @@ def of_two_models(tmp_path):
         (tmp_path / f"results_{date}.json").write_text(json.dumps({"model_name": model}))
     changed(tmp_path, lambda s: s | {"doc_id": s["doc_id"] + 1000}, name)
     return tmp_path
-
-
-def old_details(tmp_path):
-    pq.write_table(pa.Table.from_pylist([{"example": "Q", "predictions": ["A"]}]), tmp_path / "details_x.parquet")
-    return tmp_path / "details_x.parquet"
 
 
 def cut_details(tmp_path):
@@ -263,9 +249,7 @@ BROKEN = {
     ),
     "answers were scored": ("lm-eval", lambda p: CHOOSE, ["none of the 24", "the model wrote no text"]),
     "logs of two models": ("lm-eval", of_two_models, [r"several models \('one', 'two'\)", "a separate text"]),
-    "another version": ("lighteval", old_details, ["no column 'doc'", "0.11", "--field"]),
     "cut Parquet": ("lighteval", cut_details, ["Arrow cannot read", "again"]),
-    "another harness": ("lighteval", lambda p: EXPLAIN, ["not a Parquet file", "fmt="]),
     "missing": ("lm-eval", lambda p: p / "samples_none.jsonl", ["no such file"]),
     "a folder without logs": (
         "lm-eval",
@@ -305,7 +289,6 @@ def test_two_filters_need_a_choice():
 
 def test_a_log_without_its_reader_is_recognised():
     assert texts(read_corpus(EXPLAIN)) == texts(read_corpus(f"lm-eval:{EXPLAIN}"))
-    assert texts(read_corpus(DETAILS)) == texts(read_corpus(f"lighteval:{DETAILS}"))
     assert Source.parse(str(log("inspect/*explain*"))).reader == "inspect"
     assert len(read_corpus(inspect_log("explain"))) == 48
     with pytest.raises(PluginError, match=r"no reader 'lmeval'(.|\n)*did you mean 'lm-eval'"):

@@ -72,19 +72,6 @@ def test_a_conjugate_model_is_learned_and_scored_exactly(conjugate):
     assert exact.errors == pytest.approx(np.sqrt(spread / 400), rel=0.35)
 
 
-def test_importance_sampling_mends_a_guide_that_is_wrong(conjugate):
-    x = conjugate[:100]
-    truth = expected_normal(x)[0]
-    own = {"fixed": [MU, SD]}
-    options = {"model_options": own, "guide_options": own, "draws": 2000, "guide": named("rough_guide")}
-    off = {
-        kind: -made("normal", expectation=kind, **options).fit(of_numbers(x)).score(of_numbers(x)).nll - truth
-        for kind in ("guide", "importance")
-    }
-    assert abs(off["guide"]).mean() > 0.3
-    assert abs(off["importance"]).mean() < 0.03
-
-
 @pytest.mark.slow
 def test_an_enumerated_mixture_is_exact():
     rng = np.random.default_rng(1)
@@ -147,18 +134,6 @@ def test_a_family_without_a_rule_is_drawn_document_by_document():
     ]
     assert abs(-whole.nll - truth).max() < 0.6
     assert abs((-whole.nll - truth).mean()) < 0.15
-
-
-@pytest.mark.slow
-def test_global_latents_stay_at_their_means(conjugate):
-    critic = made("global", steps=1500, rate=0.05).fit(of_numbers(conjugate))
-    assert critic.globals_.arrays()["mu"] == pytest.approx(conjugate.mean(), abs=0.1)
-    assert critic.sites_ == ["z"]
-    mu = float(critic.globals_.arrays()["mu"])
-    v = 1 / (1 + 1 / NOISE**2)
-    m = v * (mu + conjugate / NOISE**2)
-    truth = stats.norm(mu, 1).logpdf(m) - v / 2
-    assert abs((-critic.score(of_numbers(conjugate)).nll - truth).mean()) < 0.03
 
 
 @pytest.mark.slow
@@ -239,10 +214,8 @@ def test_a_comparison_takes_it(conjugate):
         ({"guide": named("empty_guide")}, "no site 'z'"),
         ({"guide": named("guide_per_document"), "steps": 30, "batch": 7}, "compute the posterior from x"),
         ({"guide": named("shared_guide")}, "registered by a function"),
-        ({"expectation": "hope"}, "expectation is 'hope'"),
-        ({"precision": "half"}, "precision is 'half'"),
         ({"draws": 0}, "draws is 0"),
-        ({"plate": "pages"}, "no latent site in a plate called 'pages'"),
+        ({"model": named("global_model"), "guide": named("global_guide")}, "'mu' is outside of the plate"),
         ({"model": named("BagModel"), "model_options": {"wings": 2}}, "cannot be constructed"),
     ],
 )

@@ -11,7 +11,6 @@ from momus.cli.app import OWN, PANELS, Commands, app
 from momus.cli.help import PANELS as OPTION_PANELS
 from momus.cli.help import READING
 from momus.errors import UsageError
-from momus.plugins import COMMANDS, registered
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,17 +24,6 @@ def options_of(command):
     return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", shown))
 
 
-@pytest.mark.parametrize("old", renamed.COMMANDS)
-def test_an_old_command_names_the_new_one(old):
-    error = run(old, "x").exception
-    assert isinstance(error, UsageError)
-    new = renamed.COMMANDS[old]
-    assert new in error.hint
-    assert new.split()[1] in {*OWN, *registered(COMMANDS)}
-    for option in re.findall(r"--[\w-]+", new):
-        assert option in options_of(new.split()[1])
-
-
 @pytest.mark.parametrize("name", renamed.PACKAGES)
 def test_a_command_of_a_package_that_is_missing_names_its_folder(name, monkeypatch):
     folder = renamed.PACKAGES[name]
@@ -44,17 +32,6 @@ def test_a_command_of_a_package_that_is_missing_names_its_folder(name, monkeypat
     error = run(name, "x").exception
     assert isinstance(error, UsageError)
     assert f"pip install -e examples/{folder}" in error.hint
-
-
-@pytest.mark.parametrize(("command", "old"), [(c, o) for c, options in renamed.OPTIONS.items() for o in options])
-def test_an_old_option_names_the_new_one(command, old):
-    assert old not in options_of(command), "a table of what is gone"
-    error = run(command, "x", f"{old}=1").exception
-    assert isinstance(error, UsageError)
-    new = renamed.OPTIONS[command][old]
-    assert new in error.hint
-    assert not new.startswith("-") or new in options_of(command)
-    assert f"no option {old}" not in str(run(command, "--", old).exception)
 
 
 def test_every_command_of_momus_is_in_one_panel():

@@ -41,21 +41,17 @@ def test_every_headline_row_has_a_line(run):
 
 
 def test_no_number_of_documents_is_given_where_the_value_grows_with_them(run):
-    done = called(run, "--critics", "keyness", "--difference", 20)
+    done = called(run, "--difference", 20)
     assert "value grows with the documents" in " ".join(done.output.replace("│", " ").split())
 
 
-def test_only_the_axes_asked_for(run):
-    done = called(run, "--critics", "length", "--difference", 0.2, "--power", 0.9)
-    assert "length of documents" in done.output
-    assert "vocabulary" not in done.output
-    assert "90 % power" in done.output
+def test_the_power_asked_for(run):
+    assert "90 % power" in called(run, "--difference", 0.2, "--power", 0.9).output
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--critics", "nothing", "--difference", 0.2], "it has length"),
         (["--power", "2", "--difference", 0.2], "between"),
         (["--difference", "0"], "above 0"),
         ([], "smallest difference that would matter"),

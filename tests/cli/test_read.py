@@ -8,7 +8,7 @@ import pytest
 import momus
 from momus.cli.options import Reading
 from momus.cli.read import read
-from momus.cli.sources import given_texts
+from momus.cli.sources import NamedTexts
 from momus.errors import UsageError
 
 ROWS = [
@@ -26,8 +26,8 @@ def answers(tmp_path):
 
 
 def texts(generated, **options):
-    given = {"pairs": None, "split_by": None, "reading": Reading()} | options
-    return given_texts(None, generated, given.pop("against", None), None, **given)
+    reading = options.pop("reading", Reading())
+    return NamedTexts(generated, **options).resolved(reading)
 
 
 def test_what_would_be_read_is_shown(answers, capsys):

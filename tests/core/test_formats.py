@@ -84,7 +84,8 @@ def test_a_run_written_now_holds_every_name_of_the_release(release, tmp_path):
         out=run,
     )
     # settings that are gone, which no promise names; `by` took the place of `subgroups`
-    assert names_of(folder / "run") - names_of(run) == {"run.json: subgroups"}
+    gone = {"run.json: subgroups", "critics/stopword-share/critic.json: params.lists"}
+    assert names_of(folder / "run") - names_of(run) == gone
 
 
 def test_a_run_of_this_release_holds_the_promised_names(release):

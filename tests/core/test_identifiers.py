@@ -11,7 +11,7 @@ VAGUE = {"found", "made", "given", "own", "part", "each"}
 PART_OF_A_TEXT = (  # texts are read, scored and stored in parts: `momus.reading.parts.Part`, or the number of one
     "core/momus/reading/parts.py",
     "core/momus/reading/location.py",
-    "core/momus/reading/originals.py",
+    "core/momus/outliers/originals.py",
     "core/momus/reading/tables.py",
     "core/momus/engine/scoring.py",
     "core/momus/engine/worker.py",

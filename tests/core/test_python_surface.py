@@ -18,7 +18,7 @@ from momus import Corpus, Document, MomusError, ReadingOptions
 from momus.critic import EvidenceMixin
 from momus.critic.latents import shown_latents
 from momus.errors import ReadingError, StoreError, UsageError
-from momus.reading import read_memory
+from momus.reading import read_corpus
 from momus.runs.kept import COLUMNS
 from momus.runs.manifest import write_manifest
 
@@ -119,7 +119,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_all_forms_of_the_same_records_are_the_same_corpus(form):
-    corpus = read_memory(FORMS[form](), "g")
+    corpus = read_corpus(FORMS[form](), "g")
     assert corpus.ids == ["g:1", "g:2"]
     assert corpus.problems == [None, "text is null"]
     assert (corpus.prompts, corpus.groups) == (["1", "2"], ["x", "y"])
@@ -141,22 +141,22 @@ STRINGS = {
 
 @pytest.mark.parametrize("form", STRINGS)
 def test_all_forms_of_strings(form):
-    corpus = read_memory(STRINGS[form](), "g", field="ignored" if form == "list" else None)
+    corpus = read_corpus(STRINGS[form](), "g", field="ignored" if form == "list" else None)
     assert list(corpus) == list(Corpus.from_texts(["a", "b"], name="g"))
 
 
 def test_documents_keep_what_they_have():
     before = Corpus.from_sections([[("A", "x"), (None, "y")]], ids=["k"], prompts=["p"], groups=["h"])
     broken = Document("z", (), problem="text is null")
-    corpus = read_memory([*before, broken], "g")
+    corpus = read_corpus([*before, broken], "g")
     assert corpus[0] == before[0]
     assert corpus.problems == [None, "text is null"]
 
 
 def test_sections_and_answers_are_read_as_in_files():
-    corpus = read_memory([{"sections": np.array(["x", "y"]), "section_names": ["A", None]}], "g")
+    corpus = read_corpus([{"sections": np.array(["x", "y"]), "section_names": ["A", None]}], "g")
     assert [(s.title, s.text) for s in corpus[0].sections] == [("A", "x"), (None, "y")]
-    several = read_memory(pa.table({"id": ["k"], "replies": [["yes", "no"]]}), "g", field="replies")
+    several = read_corpus(pa.table({"id": ["k"], "replies": [["yes", "no"]]}), "g", field="replies")
     assert several.ids == ["k#1", "k#2"]
     assert several.prompts[0] == several.prompts[1] is not None
     assert several.answers[0].documents == 2
@@ -164,19 +164,19 @@ def test_sections_and_answers_are_read_as_in_files():
 
 def test_fields_within_fields_and_kept_metadata():
     table = pa.table({"id": [1], "reply": [{"text": "x"}], "meta": [{"topic": "ships"}]})
-    corpus = read_memory(table, "g", field="reply.text", keep=["meta.topic"])
+    corpus = read_corpus(table, "g", field="reply.text", keep=["meta.topic"])
     assert (corpus[0].text, corpus.ids, corpus.field("meta.topic")) == ("x", ["1"], ["ships"])
 
 
 def test_prompts_that_pandas_made_fractional_are_whole_again():
     frame = pd.DataFrame({"text": list("abc"), "prompt_id": [1, None, 3], "group_id": [0.5, 1.0, None]})
-    corpus = read_memory(frame, "g")
+    corpus = read_corpus(frame, "g")
     assert corpus.prompts == ["1", None, "3"]
     assert corpus.groups == ["0.5", "1.0", None]
 
 
 def test_items_without_text_keep_their_rows():
-    corpus = read_memory(["a", None, float("nan"), b"x", 3, ("a", "b"), {"id": 7, "text": pd.NA}, {"text": b"x"}], "g")
+    corpus = read_corpus(["a", None, float("nan"), b"x", 3, ("a", "b"), {"id": 7, "text": pd.NA}, {"text": b"x"}], "g")
     assert corpus.problems == [
         None,
         "text is null",
@@ -209,7 +209,7 @@ def test_items_without_text_keep_their_rows():
 )
 def test_other_objects_are_refused_in_words(source, message, hint):
     with pytest.raises(MomusError) as caught:
-        read_memory(source, "g")
+        read_corpus(source, "g")
     assert re.search(message if ".*" in message else re.escape(message), caught.value.message)
     assert hint in caught.value.hint
 
@@ -218,10 +218,10 @@ def test_other_objects_are_refused_in_words(source, message, hint):
 def test_an_error_names_the_fields_that_hold_text(make):
     rows = make([{"id": "a", "answer": "Yes.", "score": 3}])
     with pytest.raises(ReadingError, match="no field 'text' or 'sections'") as caught:
-        read_memory(rows, "g")
+        read_corpus(rows, "g")
     assert "field='answer'" in caught.value.hint
     with pytest.raises(ReadingError, match="no field 'anwser'") as caught:
-        read_memory(rows, "g", field="anwser")
+        read_corpus(rows, "g", field="anwser")
     assert "field='answer'" in caught.value.hint
 
 
@@ -230,10 +230,10 @@ def test_splits_of_datasets_and_frames_that_are_not_computed():
         {name: pytest.importorskip("datasets").Dataset.from_dict({"text": ["a"]}) for name in ("train", "test")}
     )
     with pytest.raises(UsageError, match="'train', 'test', expected one"):
-        read_memory(splits, "g")
+        read_corpus(splits, "g")
     lazy = pytest.importorskip("polars").LazyFrame({"text": ["a"]})
     with pytest.raises(UsageError, match=r"LazyFrame(.|\n)*collect\(\)"):
-        read_memory(lazy, "g")
+        read_corpus(lazy, "g")
 
 
 def test_only_needed_columns_are_converted():
@@ -242,9 +242,9 @@ def test_only_needed_columns_are_converted():
             raise AssertionError("this column is not needed")
 
     frame = pd.DataFrame({"text": ["a"]}).assign(vector=pd.Series([Untouchable([1])], dtype=object))
-    assert read_memory(frame, "g").problems == [None]
+    assert read_corpus(frame, "g").problems == [None]
     with pytest.raises(AssertionError, match="not needed"):
-        read_memory(frame, "g", field="vector")
+        read_corpus(frame, "g", field="vector")
 
 
 def test_a_comparison_takes_each_form_and_the_field(run):

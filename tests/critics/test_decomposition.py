@@ -5,11 +5,10 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 from scipy import integrate, sparse, stats
-from scipy.special import betaln, gammaln, logsumexp, roots_jacobi
+from scipy.special import logsumexp
 
 from momus import Corpus
 from momus_critics.chains import posterior as chains
-from momus_critics.code_mixing import CodeMixing
 from momus_critics.sections import Sections
 from momus_critics.topics.bound import expected_log_likelihood
 from momus_critics.topics.fitting import Options, infer
@@ -108,38 +107,6 @@ def test_scores_hold_the_parts_and_the_three_readings_share_the_evidence():
         assert gaps[how].min() > -1e-9
     assert np.abs(gaps["chain"]).max() < 1e-9
     assert gaps["map"].mean() > 0.01
-
-
-def test_parts_of_mixtures_are_those_of_the_integral_over_shares():
-    alpha, phi = np.array([0.8, 0.5]), np.array([[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
-    critic = CodeMixing(chains=4, draws=100).adopt(alpha, phi, ["a", "b", "c"], "made")
-    corpus = Corpus.from_texts(["a a b c", "c c c c c a b c", "b", "a a a a a a a"])
-    scores = critic.score(corpus)
-    # Gauss–Jacobi nodes and weights under Dir(α): exact for the likelihood, a polynomial in z
-    x, w = roots_jacobi(200, alpha[1] - 1, alpha[0] - 1)
-    nodes, weights = (x + 1) / 2, w / w.sum()
-    for row, document in zip(scores.parts, corpus, strict=True):
-        words = np.array(["abc".index(w) for w in document.text.split()])
-        # log P(x) over all assignments of tokens to topics, with z integrated out
-        terms = []
-        for t in product((0, 1), repeat=len(words)):
-            n = np.bincount(t, minlength=2)
-            mixed = (
-                gammaln(alpha.sum()) - gammaln(alpha.sum() + len(words)) + (gammaln(alpha + n) - gammaln(alpha)).sum()
-            )
-            terms.append(mixed + np.log(phi[list(t), words]).sum())
-        log_evidence = logsumexp(terms)
-
-        one, other = np.log(nodes), np.log1p(-nodes)
-        log_prior = (alpha[0] - 1) * one + (alpha[1] - 1) * other - betaln(*alpha)
-        likelihoods = np.log(np.outer(nodes, phi[0, words]) + np.outer(1 - nodes, phi[1, words])).sum(axis=1)
-        posterior = weights * np.exp(likelihoods - log_evidence)
-        assert posterior.sum() == pytest.approx(1.0, abs=1e-9)
-        prior, likelihood = posterior @ log_prior, posterior @ likelihoods
-        entropy = log_evidence - prior - likelihood
-        assert row == pytest.approx([prior, likelihood, entropy, log_evidence], abs=0.1)
-        assert row[3] == pytest.approx(log_evidence, abs=0.05)
-    assert scores.parts[:, :3].sum(axis=1) == pytest.approx(scores.parts[:, 3], abs=1e-9)
 
 
 def test_parts_of_topics_bound_the_integral_over_log_odds():

@@ -44,6 +44,7 @@ def faults_of(critic, text):
 
 CUT = (
     "It rained. Then she left the",
+    "It rained :( all day. Then she said (as",
     "Here are two:\n\n1. Buy milk.\n2. Buy",
     "So it is.\n\n```python\nx = 1\n",
     "It is so.\n\nIt rained all day.\n\nEach of these",
@@ -69,6 +70,7 @@ WHOLE = (
     "See https://example.org/a",
     "今天下午下了一场大雨。我们都没有带伞。",
     "It was fun! 🎉",
+    "It rained. I will not go there again : -(",
     "The Future of Work: Why It Is Here and What We Can Do",
     "Read it now! #OpenSource #TechTrends",
     '"Believe you can and you are halfway there." – Theodore Roosevelt',
@@ -175,6 +177,14 @@ def test_planted_rates_are_recovered(critic):
     assert flags.sum() - flags[NAMES.index("control-tokens")] <= 0.02
     fitted = Faults().fit(Corpus.from_texts(texts))
     assert fitted.rates_[NAMES.index("control-tokens")] == pytest.approx((planted.sum() + 0.5) / 201)
+
+
+def test_rates_of_words_in_disorder_are_those_of_documents_held_out():
+    rng = np.random.default_rng(5)
+    texts = stories(200, seed=6)
+    shuffled = [" ".join(rng.permutation(t.replace(".", "").split()).tolist()) + "." for t in texts[:6]]
+    fitted = Faults().fit(Corpus.from_texts([*shuffled, *texts[6:]]))
+    assert fitted.rates_[NAMES.index("word-salad")] == pytest.approx(6.5 / 201)
 
 
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=4))

@@ -16,7 +16,7 @@ from momus.errors import FittingError, UsageError
 from momus.text.tokens import get_tokenizer
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.topics import Topics
-from momus_critics.topics.bound import Batch, Prior, bound
+from momus_critics.topics.bound import Batch, Prior, rest, word_part
 from momus_critics.topics.fitting import Options, fit, infer, point_is_enough
 from momus_critics.topics.laplace import climb, posterior_moments, refine
 
@@ -192,7 +192,7 @@ def test_inference_is_at_a_maximum_and_ignores_company():
     batch = Batch(counts, "cpu", torch.float64)
     prior = Prior.of(torch.from_numpy(mu), torch.from_numpy(sigma))
     x = [torch.from_numpy(a.copy()).requires_grad_() for a in (lam, var)]
-    total = bound(batch, torch.from_numpy(phi.T.copy())[batch.words], prior, *x)
+    total = word_part(batch, torch.from_numpy(phi.T.copy())[batch.words], x[0])[0] + rest(batch, prior, *x)
     assert total.detach().numpy() == pytest.approx(value)
     total.sum().backward()
     assert max(float(a.grad.abs().max()) for a in x) < 0.02

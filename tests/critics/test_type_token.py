@@ -65,7 +65,6 @@ def test_poisson_growth_fit_equals_a_general_optimiser():
     assert (alpha, beta) == pytest.approx((np.exp(best[0]), best[1]), rel=1e-4)
     pooled = heaps_poisson.features(t, v).sum(axis=0)[None]
     assert heaps_poisson.betas(pooled)[0] == pytest.approx(beta, abs=1e-6)
-    assert heaps_poisson.alphas(pooled)[0] == pytest.approx(alpha, rel=1e-5)
     assert beta == pytest.approx(0.8, abs=0.02)
 
 
@@ -99,10 +98,10 @@ def test_statistics_literally():
     t, v, law, generated_middles = middles(generated)
     distance = stats.ks_2samp(middles(real)[3], generated_middles).statistic
     assert measured(critic, real, generated) == pytest.approx({"ks": distance})
-    alpha, beta = heaps_poisson.fit(t, v)
+    _, beta = heaps_poisson.fit(t, v)
     values = measured(critic, generated)
     assert values["relative_types"] == pytest.approx(v.sum() / law.mean().sum())
-    assert (values["alpha"], values["beta"]) == pytest.approx((alpha, beta), rel=1e-5)
+    assert values["beta"] == pytest.approx(beta, rel=1e-5)
 
 
 def test_short_documents_are_unscored():

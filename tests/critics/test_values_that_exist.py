@@ -63,7 +63,7 @@ NONE = {
     "names": {("names", "name_rate"), ("names", "known_share")},
     "pronouns": {("discourse", "first_person_share")},
     "sentences": {("edges", "last_paragraph_words"), ("rhythm", "spread"), ("rhythm", "neighbour_correlation")},
-    "lengths": {("type-token", "beta"), ("type-token", "alpha"), ("names", "known_share"), ("rhythm", "spread")},
+    "lengths": {("type-token", "beta"), ("names", "known_share"), ("rhythm", "spread")},
 }
 """Statistics that have no value in a text without a thing; a rate of names is 0, of which there is no logarithm."""
 NAMES = sorted(critic_names())

@@ -24,7 +24,7 @@ CHECKED = {
     ("Deng et al", "section 6"): ("Critiquing Topic Correlations", {"topics/__init__.py"}),
     ("Deng et al", "appendix A"): (
         "Interpretation of Latent NLL: log P(x) = (log P(x, z) / P(z | x)) for all z, and its three terms",
-        {"critic/powers.py", "code_mixing/lda.py"},
+        {"critic/powers.py"},
     ),
     ("Deng et al", "appendix C"): ("Detection of Code-Mixing", {"code_mixing/__init__.py"}),
     ("Meister & Cotterell", "section 5"): ("beam sampling", {"momus_generating/decoding.py"}),
@@ -46,7 +46,7 @@ def cited():
 
 def test_every_citation_of_a_place_was_checked():
     found = list(cited())
-    assert len(found) >= 19
+    assert len(found) >= 18
     for authors, place, path in found:
         assert (authors, place) in CHECKED, f"{path}: compare “{authors}, {place}” with the paper, then list it here"
         modules = CHECKED[authors, place][1]

@@ -13,7 +13,6 @@ from scipy.special import softmax
 from scipy.stats import multivariate_normal
 
 from momus import Corpus
-from momus.estimator import fitted_state
 
 FOLDER = Path(__file__).parents[2] / "examples"
 sys.path.insert(0, str(FOLDER))
@@ -110,14 +109,11 @@ def agree(seed, apart, from_truth):
     assert nll.mean() == pytest.approx(truth, rel=from_truth)
     assert other.latent_nll == pytest.approx(truth, rel=from_truth)
     assert np.corrcoef(nll, other.nll)[0, 1] > 0.95
-    exact = program.critic(4, options, expectation="importance", draws=400)
-    vars(exact).update(fitted_state(fitted))
-    assert np.corrcoef(nll, exact.score(held).nll)[0, 1] > 0.98
 
 
 @pytest.mark.slow
 def test_a_pyro_program_and_the_critic_of_topics_agree():
-    """Measured: 4.82 and 5.03 nats, 4.90 under the true parameters; correlations 0.975 and 0.989."""
+    """Measured: 4.82 and 5.03 nats, 4.90 under the true parameters; correlation 0.975."""
     agree(0, apart=0.06, from_truth=0.04)
 
 

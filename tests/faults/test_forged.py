@@ -310,19 +310,11 @@ def study_targets(folder):
 
 
 def log_targets(folder):
-    for name in ("lm_eval", "lighteval"):
-        copied = folder / "logs" / name
-        shutil.copytree(LOGS / name, copied)
-        files = sorted(p for p in copied.iterdir() if p.suffix in (".json", ".jsonl"))
-        reader = name.replace("_", "-")
-        for path in sorted(copied.iterdir()):
-            if path.name.startswith(("results_", "samples_choose")):
-                continue
-            yield f"{reader} {path.name[:20]}", Target(copied, files, lambda: None, reading(reader, path))
-
-
-def reading(reader, path):
-    return lambda i: read_corpus(f"{reader}:{path}")
+    copied = folder / "logs" / "lm_eval"
+    shutil.copytree(LOGS / "lm_eval", copied)
+    files = sorted(p for p in copied.iterdir() if p.suffix in (".json", ".jsonl"))
+    (path,) = copied.glob("samples_explain_*")
+    yield f"lm-eval {path.name[:20]}", Target(copied, files, lambda: None, lambda i: read_corpus(f"lm-eval:{path}"))
 
 
 def attack(target, number, rng):

@@ -146,7 +146,7 @@ COMMANDS = {
     "prepare": ["--least-sections", "--language", "--field"],
     "calibrate": ["--real", "--sizes", "--strengths", "--defects", "--by", "--seed", "--jobs", "--alpha"],
     "diff": ["--json", "--critics"],
-    "gate": ["--max", "--strict", "--baseline"],
+    "gate": ["--max", "--alpha", "--baseline"],
     "critics": [],
     "export": ["--to", "--name", "--step"],
 }

@@ -24,7 +24,7 @@ from momus.errors import StoreError, UsageError
 from momus.estimator import json_params
 from momus.evidence import Axis, Chart, Series
 from momus.files import file_digest, write_table
-from momus.reading.building import Builder
+from momus.reading import building
 from momus.reading.records import Row
 from momus.report.figures.svg import figure_csv
 from momus.report.page import write_report
@@ -226,7 +226,6 @@ def test_a_key_does_not_go_over_plain_http(monkeypatch):
         OpenAIServer("http://example.org/v1", "m")
     OpenAIServer("http://127.0.0.1:1/v1", "m")
     OpenAIServer("https://example.org/v1", "m")
-    OpenAIServer("http://example.org/v1", "m", allow_plain_http=True)
     monkeypatch.setenv("MOMUS_ALLOW_PLAIN_HTTP", "1")
     OpenAIServer("http://example.org/v1", "m")
     monkeypatch.setenv("http_proxy", "http://proxy.example.org:3128")
@@ -258,9 +257,10 @@ def test_a_report_does_not_follow_a_link(tmp_path, comparison):
 
 def test_large_corpora_leave_no_file_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    builder = Builder(spill=0)
+    monkeypatch.setattr(building, "SPILL_BYTES", 0)
+    builder = building.Builder()
     for i in range(3):
-        builder.add(f"d{i}", Row(f"d{i}", ["A secret text."], [None]))
+        builder.add(f"d{i}", Row(f"d{i}", ["A secret text."], [None]), 14)
     table = builder.finish()
     assert table["sections"].to_pylist() == [["A secret text."]] * 3
     assert list(tmp_path.iterdir()) == []

@@ -182,7 +182,7 @@ from momus.errors import ReadingError
 from momus.reading import read_corpus
 add = gathering.Rows._add
 def cut(self, *args):
-    if self.builder.rows == 10:
+    if self.rows == 10:
         os.truncate(sys.argv[1], os.path.getsize(sys.argv[1]) // 3)
     add(self, *args)
 gathering.Rows._add = cut

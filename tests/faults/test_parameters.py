@@ -116,7 +116,7 @@ def test_the_defaults_are_allowed_and_all_ranges_name_parameters(name):
         ("length", "bins", True, "a whole number"),
         ("length", "bins", -2, "a number of at least 0"),
         ("length", "bins", 2.5, "a whole number"),
-        ("sections", "penalty", float("nan"), "a finite number"),
+        ("code-mixing", "smoothing", float("nan"), "a finite number"),
         ("sections", "expectation", "chian", "'chain', 'exact', 'map'"),
         ("topics", "without", "abc", "a list or nothing"),
         ("topics", "without", [1], "each item a text"),

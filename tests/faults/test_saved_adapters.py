@@ -18,7 +18,6 @@ from momus.critic.saved import ARRAYS_NAME, DIGESTS, JSON_NAME, _content_digest
 from momus.errors import MomusError, StoreError
 from momus.files import file_digest
 from momus_adapters.pyro import PyroCritic
-from momus_critics.sections import Sections
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "adapters"))  # programs are saved by name, and found again by it
 from pyro_programs import __name__ as PROGRAMS
@@ -44,23 +43,12 @@ def pyro_critic(**features):
     return PyroCritic(model=f"{PROGRAMS}:normal_model", guide=f"{PROGRAMS}:normal_guide", steps=2, draws=2, **features)
 
 
-def sectioned(n=30, seed=0):
-    rng = np.random.default_rng(seed)
-    return Corpus.from_sections(
-        [
-            [(title, " ".join(rng.choice(WORDS[2 * k : 2 * k + 3], 8))) for k, title in enumerate("ABC")]
-            for _ in range(n)
-        ]
-    )
-
-
 MAKERS = {
     "counts": lambda: pyro_critic(**BAG),
-    "classes": lambda: Sections(posterior="sklearn", model="sklearn.naive_bayes:MultinomialNB"),
     "pyro": pyro_critic,
 }
-CLASSES = {"counts": PyroCritic, "classes": Sections, "pyro": PyroCritic}
-TEXTS = {"counts": corpus, "classes": sectioned, "pyro": corpus}
+CLASSES = {"counts": PyroCritic, "pyro": PyroCritic}
+TEXTS = {"counts": corpus, "pyro": corpus}
 
 
 def load(kind, folder):
@@ -108,18 +96,11 @@ def part(state, name):
     return state[name]["@part"]
 
 
-def estimator(state):
-    return part(part(state, "posterior_"), "estimator_")["content_"]
-
-
 CASES = [
     ("counts", {"json_change": lambda s: part(s, "features_")["words_"].append("cat")}, "words_"),
     ("counts", {"json_change": lambda s: part(s, "features_").update(words_=[])}, "words_"),
     ("counts", {"json_change": lambda s: part(s, "features_").update(words_=[1])}, "words_"),
     ("counts", {"json_change": lambda s: s.update(features_={"words_": ["a"]})}, "features_"),
-    ("classes", {"json_change": lambda s: part(s, "posterior_").update(estimator_=3)}, "estimator_"),
-    ("classes", {"json_change": lambda s: estimator(s).update({"class": "os:x"})}, "os:x"),
-    ("classes", {"json_change": lambda s: estimator(s).pop("params")}, "params"),
     ("pyro", {"parameters_.bytes_": lambda v: within(v, with_nan)}, "bytes_"),
     ("pyro", {"parameters_.bytes_": lambda v: within(v, lambda a: a + np.inf)}, "parameters_"),
     ("pyro", {"parameters_.bytes_": lambda v: v[1:]}, "bytes_"),
@@ -128,7 +109,6 @@ CASES = [
     ("pyro", {"json_change": lambda s: s.update(plates_="x")}, "plates_"),
     ("pyro", {"json_change": lambda s: s.update(exact_=1)}, "exact_"),
     ("pyro", {"json_change": lambda s: s.update(sites_=[])}, "sites_"),
-    ("pyro", {"json_change": lambda s: s.update(globals_={})}, "globals_"),
 ]
 
 
@@ -138,17 +118,6 @@ def test_states_that_no_fit_leaves_are_refused_with_the_attribute(saved, tmp_pat
     with pytest.raises(StoreError, match=word) as caught:
         load(kind, folder)
     assert "damaged" in caught.value.hint or "fit" in caught.value.hint
-
-
-def test_an_estimator_that_fails_is_a_damaged_folder(saved, tmp_path):
-    def no_number(state):
-        steps = estimator(state)["params"]["steps"]["list"]
-        steps[0]["list"][1]["state"]["vocabulary_"]["dict"][0][1] = None
-
-    critic = load("classes", forged(saved / "classes", tmp_path / "forged", no_number))
-    with pytest.raises(StoreError, match=r"saved Pipeline cannot be used \(TypeError") as caught:
-        critic.score(sectioned(4, 1))
-    assert "damaged" in caught.value.hint
 
 
 def outcome(source, folder, change, seed):

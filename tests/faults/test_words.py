@@ -77,7 +77,7 @@ def test_a_study_asks_something(question):
         Protocol(question=question)
 
 
-@pytest.mark.parametrize("text", ["max = " + "[" * 5000, "[max." + ".".join("a" * 60) + "]\nx = 1", "strict = 1",
+@pytest.mark.parametrize("text", ["max = " + "[" * 5000, "[max." + ".".join("a" * 60) + "]\nx = 1", "alpha = true",
                                   "max = 1" + "0" * 400, "[[tool]]"])  # fmt: skip
 def test_strange_rules_are_refused(text, tmp_path):
     path = tmp_path / ("pyproject.toml" if "tool" in text else "momus-gate.toml")

@@ -204,4 +204,3 @@ def test_command_line(runs, tmp_path):
     assert "▲ farther" in done.output
     data = json.loads(CliRunner().invoke(app, ["diff", near, long, "--json", "--corpus", "model"]).output)
     assert data["pairs"][0]["before"] == "model"
-    assert "| axis |" in CliRunner().invoke(app, ["diff", near, long, "--markdown"]).output

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "validity"))
 
 from agreement import Recomputed, disagreements, faults_of_sentence, first_gap, run
 
-from momus.reading.frames import read_memory
+from momus.reading import read_corpus
 from momus.runs.answer import answer_of
 from momus.verdicts.statistics import all_statistics
 
@@ -32,7 +32,7 @@ def largest():
         cell = answer_of(comparison).largest
         if cell is not None and cell.row.effect_kind == "hedges_g" and cell.direction and not cell.row.wording.clause:
             critic = next(c for c in critics if c.name == cell.row.critic)
-            sides = [critic.score(read_memory(texts[name], name)) for name in ("real", cell.generated)]
+            sides = [critic.score(read_corpus(texts[name], name)) for name in ("real", cell.generated)]
             s = next(s for s in all_statistics(critic, list(sides[0].rows)) if s.name == cell.row.statistic)
             axis = answer_of(comparison).axis(critic.name).axis
             return cell, s, axis, first_gap(comparison), partial(Recomputed, s=s, sides=sides, register=register)

@@ -10,8 +10,7 @@ import pytest
 import momus
 from momus import Corpus, Document, Section
 from momus.evidence import Faulty, Table, from_json, to_json
-from momus.report.words.broken import broken_lines
-from momus.report.words.leads import first_sentences
+from momus.report.words.leads import broken_lines, first_sentences
 from momus.runs.answer import answer_of
 from momus.runs.findings import LEVEL, broken_of, exceeds
 from momus.runs.result import CriticResult, Unscored
@@ -39,6 +38,12 @@ def test_faults_survive_json():
 )
 def test_a_fault_is_told_where_generated_text_has_it_more_often(real, generated, is_told):
     assert bool(broken_of([result(faulty("broken-off", real, generated))])) == is_told
+
+
+@pytest.mark.parametrize(("fitted", "against", "is_told"), [(0, None, True), (0, "old", False), (9, None, False)])
+def test_the_text_that_was_fitted_on_shows_how_often_real_text_is_broken(fitted, against, is_told):
+    fault = replace(faulty("misspelt", 2, 9), fitted=(fitted, 200))
+    assert bool(broken_of([result(fault)], {"against": against, "corpora": []})) == is_told
 
 
 def test_one_document_that_is_one_long_loop_is_named():

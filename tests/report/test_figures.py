@@ -102,9 +102,8 @@ def test_cells_of_a_matrix_are_painted_where_the_page_has_them(large):
     axes = paint(canvas, Figure().add_subplot())
     root = ET.fromstring(canvas.svg())
     if large:
-        box = [float(root.find("image").get(k)) for k in ("x", "y", "width", "height")]
-        assert axes.images[0].get_extent() == pytest.approx([box[0], box[0] + box[2], box[1] + box[3], box[1]])
-        return
+        assert len(list(root.iter("path"))) < 20, "cells of one look are one element"
+        assert len(canvas.svg()) < 60_000
     group = next(g for g in root.iter("g") if g.get("stroke") == "var(--minus)")
     x, y, cell = (float(v) for v in re.findall(r"[\d.]+", group.get("transform")))
     (first, *_) = [p for p in axes.patches if to_hex(p.get_edgecolor()) == COLOURS["minus"]]
@@ -337,12 +336,12 @@ def test_figures_of_a_run_from_the_command_line(tmp_path):
     )
     call = CliRunner().invoke
     done = call(
-        app, ["figures", str(tmp_path / "run"), "--out", str(tmp_path / "f"), "--format", "pdf", "--width", "page"]
+        app, ["figures", str(tmp_path / "run"), "--out", str(tmp_path / "f"), "--format", "pdf", "--width", "6.9"]
     )
     assert done.exit_code == 0, done.output
     assert (tmp_path / "f" / "axis-length.pdf").read_bytes().startswith(b"%PDF")
     assert "overview.csv" in done.output
     for options in (["--format", "gif"], ["--width", "wide"], ["--width", "900"], ["--format", ""]):
         failed = call(app, ["figures", str(tmp_path / "run"), "--out", str(tmp_path / "g"), *options])
-        assert isinstance(failed.exception, UsageError), options
+        assert failed.exit_code == 2 or isinstance(failed.exception, UsageError), options
         assert not (tmp_path / "g").exists()

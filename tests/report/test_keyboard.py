@@ -2,7 +2,7 @@
 
 import pytest
 
-from momus.report import render
+from momus.report.page import render
 
 from .browser import needs_chromium
 from .devtools import chromium

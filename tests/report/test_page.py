@@ -14,11 +14,10 @@ from tests.verdicts import changed
 import momus
 from momus.demo import demo_path
 from momus.evidence import MarkedDocument, Step, Table
-from momus.report import render
 from momus.report.cards import cards_of
 from momus.report.figures.svg import figure_csv
 from momus.report.html import numeric_columns
-from momus.report.page import methods
+from momus.report.page import methods, render
 from momus.report.passages import passage
 from momus.report.words.leads import first_sentences
 from momus.report.words.sentences import axis_line, axis_sentences, finding_words
@@ -157,16 +156,16 @@ def test_a_passage_holds_its_marked_piece_however_long_the_document():
     assert found.value == ""
     assert 300 < sum(len(p.text) for p in found.pieces) < 800
     whole = passage(MarkedDocument("g", "1", 1.0, "nats", [Step("text", "A line.\n\n\nAnother.", None)]))
-    assert [(p.text, p.state) for p in whole.pieces] == [("A line.\nAnother.", "")]
+    assert [(p.text, p.label) for p in whole.pieces] == [("A line.\nAnother.", "")]
     assert passage(MarkedDocument("g", "1", 1.0, "nats", [])).pieces == []
 
 
 def test_a_remark_is_made_once_and_a_few_at_most():
     again = [Step("You" if i else "you", "you ", None, True, "9 times here") for i in range(5)]
     found = passage(MarkedDocument("g", "1", 1.0, "nats", again))
-    assert [(p.state, p.why, p.marked) for p in found.pieces] == [("", "9 times here", True), *[("", "", True)] * 4]
+    assert [(p.label, p.note, p.marked) for p in found.pieces] == [("", "9 times here", True), *[("", "", True)] * 4]
     many = passage(MarkedDocument("g", "1", 1.0, "nats", [Step("z", f"w{i} ", None, True, "rare") for i in range(20)]))
-    assert [bool(p.why) for p in many.pieces] == [True] * 6 + [False] * 14
+    assert [bool(p.note) for p in many.pieces] == [True] * 6 + [False] * 14
     assert all(p.marked for p in many.pieces)
 
 

@@ -15,8 +15,8 @@ from momus.comparison import read_comparison
 from momus.critic import Note
 from momus.evidence import Axis, Chart, Edge, Graph, Heatmap, MarkedDocument, Series, Step, Table, from_json, to_json
 from momus.inference import Method
-from momus.report import render, write_report
 from momus.report.figures.svg import draw
+from momus.report.page import render, write_report
 from momus.report.safe import clean
 from momus.runs.result import CriticResult, Unscored
 from momus.verdicts.table import adjust
@@ -64,7 +64,7 @@ def every_kind():
                 Series(HOSTILE, (1, 10, 100), (1.0, 2.0, 3.0), "real", "line", (0.5, 1, 2), (2, 3, 4)),
                 Series("points", (1, 10), (1.0, 2.0), "generated", "points"),
                 Series("steps", (1, 10), (1.0, 2.0), "fitted", "steps"),
-                Series("bars", (1, 10), (1.0, 2.0), "reference", "bars"),
+                Series("others", (1, 10), (1.0, 2.0), "reference", "points"),
             ),
             HOSTILE,
         ),

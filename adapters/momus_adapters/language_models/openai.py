@@ -134,8 +134,6 @@ class OpenAIServer:
         Seconds without an answer after which a request counts as failed.
     wait
         Seconds before the first repetition; they double each time, up to a minute.
-    allow_plain_http
-        Whether the key may go unencrypted, over ``http://``, to a server other than this machine.
 
     Raises
     ------
@@ -153,7 +151,6 @@ class OpenAIServer:
         retries: int = 5,
         timeout: float = 120.0,
         wait: float = 1.0,
-        allow_plain_http: bool = False,
     ) -> None:
         if not url.startswith(("http://", "https://")):
             raise UsageError(f"{url!r} is no server address", hint="write http://host:port/v1")
@@ -162,7 +159,7 @@ class OpenAIServer:
         self.name, self.url, self.model = model, url.rstrip("/"), model
         self.concurrency, self.retries, self.wait = concurrency, retries, wait
         token = os.environ.get(key, "")
-        check_route(url, bool(token), allow_plain_http)
+        check_route(url, bool(token))
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._connections = Connections(headers, timeout)
         self._limits = Limits.current()
@@ -268,7 +265,7 @@ def proxy_of(url: str) -> str:
     return str(proxies.get(parts.scheme) or proxies.get("all") or "")
 
 
-def check_route(url: str, has_key: bool, allow_plain_http: bool = False) -> None:
+def check_route(url: str, has_key: bool) -> None:
     """Refuse to send a key unencrypted, and warn if a proxy would see it.
 
     Parameters
@@ -277,8 +274,6 @@ def check_route(url: str, has_key: bool, allow_plain_http: bool = False) -> None
         Address of the server; credentials in it count as a key.
     has_key
         Whether requests carry a key.
-    allow_plain_http
-        Whether a key may be sent over ``http://``; the environment variable ``MOMUS_ALLOW_PLAIN_HTTP`` allows it, too.
 
     Raises
     ------
@@ -301,10 +296,10 @@ def check_route(url: str, has_key: bool, allow_plain_http: bool = False) -> None
     has_key = has_key or has_secret(url)
     if not has_key or parts.scheme != "http":
         return
-    if not is_loopback(host) and not allow_plain_http and os.environ.get(ALLOWED) != "1":
+    if not is_loopback(host) and os.environ.get(ALLOWED) != "1":
         raise UsageError(
             f"the key would be sent unencrypted to {url}",
-            hint=f"use https://, unset the key, or allow it: allow_plain_http = true, or {ALLOWED}=1",
+            hint=f"use https://, unset the key, or allow it: {ALLOWED}=1",
         )
     proxy = proxy_of(url)
     if proxy:

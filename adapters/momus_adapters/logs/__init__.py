@@ -1,1 +1,1 @@
-"""Readers of logs, one module per harness: lm-evaluation-harness, Inspect, lighteval, Every Eval Ever."""
+"""Readers of logs, one module per harness: lm-evaluation-harness, Inspect."""

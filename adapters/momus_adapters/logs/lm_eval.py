@@ -7,15 +7,19 @@ wrote: a list per request), ``filtered_resps`` (what a filter kept of it) and ``
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from momus.reading import Log, LogReader, LogRecords, Problem
-from momus_adapters.logs.fields import as_text, dated, known, mapping, named, one_or_all, settings, shaped, value_at
+from momus.reading.paths import kind
+from momus_adapters.logs.fields import as_text, known, named, one_or_all, value_at
 
 RESPONSES, FILTERED = "resps", "filtered_resps"
 OTHER = "they repeat the samples under other filters"
+_NAME = re.compile(r"samples_(.+)_(\d{4}-\d\d-\d\dT[\d.:-]+?)\.jsonl.*")
+"""Task and date in the name of a file."""
 
 
 class LmEvalReader(LogReader):
@@ -32,7 +36,8 @@ class LmEvalReader(LogReader):
 
     def read(self, log: Log, field: str | None) -> LogRecords:
         """Read a file of samples."""
-        task, date = dated(log.file_name, "samples")
+        match = _NAME.fullmatch(log.file_name)
+        task, date = match.groups() if match else ("", "")
         results = log.about(f"results_{date}.json") if date else {}
         left_out: Counter[str] = Counter()
         return LogRecords(_records(log, field or RESPONSES, left_out), _about(results, task), task, left_out)
@@ -43,9 +48,16 @@ def _records(log: Log, field: str, left_out: Counter[str]) -> Iterator[tuple[int
     path, _, chosen = field.partition(".") if field.startswith(f"{FILTERED}.") else (field, "", "")
     filters: dict[str, None] = {}
 
-    def shape(_: int, sample: Mapping[str, object]) -> object:
+    for number, sample in log.json_lines():
+        if isinstance(sample, Problem):
+            yield number, sample
+            continue
+        if not isinstance(sample, Mapping):
+            yield number, Problem(f"record is not an object (found {kind(sample)})")
+            continue
         if "doc_id" not in sample:
-            return Problem("no field 'doc_id', which samples of lm-eval have")
+            yield number, Problem("no field 'doc_id', which samples of lm-eval have")
+            continue
         name = str(sample.get("filter", ""))
         filters.setdefault(name)
         if path == FILTERED and not chosen and len(filters) > 1:
@@ -56,11 +68,9 @@ def _records(log: Log, field: str, left_out: Counter[str]) -> Iterator[tuple[int
             )
         if name != (chosen or next(iter(filters))):
             left_out[OTHER] += 1
-            return None
+            continue
         text = _responses(sample.get(path)) if path in (RESPONSES, FILTERED) else value_at(sample, path)
-        return named(sample, str(sample["doc_id"]), text)
-
-    yield from shaped(log.json_lines(), shape)
+        yield number, named(sample, str(sample["doc_id"]), text)
     if chosen and chosen not in filters:
         raise log.error(
             f"no sample was filtered by {chosen!r}",
@@ -86,19 +96,35 @@ def _responses(value: object) -> object:
 
 def _about(results: Mapping[str, object], task: str) -> dict[str, object]:
     """What the harness says of its run."""
-    config, tasks = mapping(results.get("config")), mapping(results.get("configs"))
-    generation = {**mapping(mapping(tasks.get(task)).get("generation_kwargs")), **mapping(config.get("gen_kwargs"))}
+    config, tasks = _mapping(results.get("config")), _mapping(results.get("configs"))
+    generation = {**_mapping(_mapping(tasks.get(task)).get("generation_kwargs")), **_mapping(config.get("gen_kwargs"))}
     return known(
         {
             "harness": "lm-evaluation-harness",
             "version": results.get("lm_eval_version"),
             "task": task,
-            "task_version": mapping(results.get("versions")).get(task),
+            "task_version": _mapping(results.get("versions")).get(task),
             "model": results.get("model_name"),
-            "model_args": settings(config.get("model_args")),
+            "model_args": _settings(config.get("model_args")),
             "generation": generation,
-            "shots": mapping(results.get("n-shot")).get(task),
+            "shots": _mapping(results.get("n-shot")).get(task),
             "seed": config.get("random_seed"),
             "harness_commit": results.get("git_hash"),
         }
     )
+
+
+def _settings(value: object) -> object:
+    """Arguments such as ``pretrained=m,api_key=x`` as a dict, in which keys can be recognised and hidden.
+
+    >>> _settings("pretrained=m,dtype=float"), _settings({"dtype": "float"}), _settings("")
+    ({'pretrained': 'm', 'dtype': 'float'}, {'dtype': 'float'}, None)
+    """
+    if isinstance(value, str) and "=" in value:
+        return dict(setting.partition("=")[::2] for setting in value.split(","))
+    return value or None
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    """The value, if it is an object; else an empty one."""
+    return value if isinstance(value, Mapping) else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import pyro
@@ -25,24 +25,22 @@ from momus.critic import (
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, ReadingMixin, is_fitted
 from momus.errors import FittingError, UsageError
-from momus.estimator import parametrized
+from momus.estimator import Estimator, construct, parametrized
 from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.tokens import Tokenizer
-from momus_adapters.features import BAG, FeatureReader, Features
+from momus_adapters.features import BAG
 from momus_adapters.pyro.programs import (
     Programs,
     arrays_of,
-    global_values,
     numerics,
     shape_of,
-    tensors_of,
     train,
 )
 from momus_adapters.pyro.sampling import Draw, Sampler
-from momus_adapters.saved import Tensors, save_named
+from momus_adapters.saved import Tensors, resolve, save_named
 
 Program = str | Callable[..., Any]
 Count = Annotated[int, Range(1)]
@@ -52,7 +50,7 @@ LARGEST = 2**31
 
 @dataclass(frozen=True)
 class PyroDraws(Draws):
-    """Draws from the guide, flattened to (n, S, d), with expectations under the model for each document.
+    """Draws from the guide, flattened to (n, S, d), with expectations under the guide for each document.
 
     Attributes
     ----------
@@ -67,7 +65,7 @@ class PyroDraws(Draws):
 
 
 @parametrized
-class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReader, DeviceMixin, ReadingMixin):
+class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, DeviceMixin, ReadingMixin):
     """z is the latents that a Pyro model samples per document; P_c is their prior, the guide their posterior.
 
     The contract: ``model(x, size)`` and ``guide(x, size)`` take the rows of a batch of documents, a float tensor
@@ -77,11 +75,11 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
     its posterior from ``x`` (amortised or exact), and thus works for any document. Sites with
     ``infer={"enumerate": "parallel"}`` in the guide are summed out exactly; the others are drawn S times.
 
-    Latents outside of the plate are not part of z: scoring fixes them at their posterior means (taken on the
-    unconstrained scale). A class (a torch.nn.Module or PyroModule) is instantiated for each fit as ``cls(**options)``,
-    with ``shape`` (of a row) and ``rows`` (of the real text, for initialisation; none when loading) if its constructor
-    takes them. Construct networks in such classes, never at module level, where two critics would share them.
-    Parameters of both programs live in a separate parameter store.
+    What documents share is a parameter: a latent outside of the plate is refused. A class (a torch.nn.Module or
+    PyroModule) is instantiated for each fit as ``cls(**options)``, with ``shape`` (of a row) and ``rows`` (of the
+    real text, for initialisation; none when loading) if its constructor takes them. Construct networks in such
+    classes, never at module level, where two critics would share them. Parameters of both programs live in a
+    separate parameter store.
 
     Draws are keyed by a hash of a document's text: a score depends on neither the batch nor the order. There are rules
     for the normal family, gamma, beta, Dirichlet, categorical, Bernoulli, and all distributions with an inverse
@@ -94,21 +92,16 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
         ``"package.module:name"``, or the function or class itself. Only objects that can be imported by name can be
         saved, and loading a critic imports the modules that it names.
     features
-        A callable from a `Corpus` to an array (n, …), its name, or an `Estimator` class with ``fit(corpus)``; default:
-        word counts, see `momus_adapters.features.BagOfWords`.
+        A callable from a `Corpus` to an array (n, …), its name, or an `Estimator` class with ``fit(corpus)`` whose
+        fitted instances are such callables, which is instantiated for each fit and saved with the critic. A method
+        ``unscored`` of the callable says why documents have no features; otherwise those that are not finite are none.
+        Default: word counts, see `momus_adapters.features.BagOfWords`.
     model_options, guide_options, feature_options
         Plain keyword arguments of these.
-    plate
-        Name of the plate over documents.
-    expectation
-        ``guide``: expectations under the guide; ``importance``: under P_c(z | x) itself, by self-normalised importance
-        sampling with the guide as proposal (for guides that draw all sites).
     draws
         S, draws per document.
-    steps, batch, rate, decay, particles
-        SVI: steps, documents per step, learning rate of ADAM, its total decay, draws per step.
-    precision
-        ``float64`` or ``float32``: the default tensor type while the programs run.
+    steps, batch, rate, decay
+        SVI: steps, documents per step, learning rate of ADAM, its total decay.
     seed
         Seeds the order of documents, SVI, and the draws.
 
@@ -147,35 +140,32 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
 
     model: Program
     guide: Program
-    features: Features = BAG
+    features: Program = BAG
     model_options: dict[str, Any] | None = None
     guide_options: dict[str, Any] | None = None
     feature_options: dict[str, Any] | None = None
-    plate: str = "documents"
-    expectation: Literal["guide", "importance"] = "guide"
     draws: Count = 32
     steps: Count = 2000
     batch: Count = 64
     rate: float = 0.01
     decay: float = 0.1
-    particles: Count = 1
-    precision: Literal["float64", "float32"] = "float64"
     seed: int = 0
 
     @property
     def tokenizer(self) -> Tokenizer | None:
         """The tokenizer of the features, once fitted."""
-        return getattr(self.reader(), "tokenizer", None) if is_fitted(self) else None
+        return getattr(self._features(), "tokenizer", None) if is_fitted(self) else None
 
     def _new_tensors(self) -> Tensors:
         """What saved arrays are read into."""
         return Tensors()
 
-    new_parameters = new_weights = new_globals = _new_tensors
+    new_parameters = new_weights = _new_tensors
 
     def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        self.check_features(state)
+        if "features_" in vars(self):
+            state.component("features_")
         shape = state.value("shape_")
         whole = isinstance(shape, list) and all(type(n) is int and 0 <= n < LARGEST for n in shape)
         state.require(whole, "shape_", "a list of sizes")
@@ -184,8 +174,7 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
         state.texts("sites_", least=1)
         state.flag("exact_")
         state.component("weights_", Tensors)  # buffers of networks may hold −∞, as masks do
-        for name in ("parameters_", "globals_"):
-            state.component(name, Tensors).check_finite(state, name)
+        state.component("parameters_", Tensors).check_finite(state, "parameters_")
 
     def fit(self, real: Corpus) -> Self:
         """Fit the features, then the model and the guide by SVI.
@@ -197,53 +186,98 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
         FittingError
             Fewer than two documents have features, or the ELBO is no longer finite.
         """
-        self.fit_reader(real)
+        features = self.new_features()
+        if isinstance(features, Estimator):
+            learner: Any = features
+            self.features_ = learner.fit(real)
         usable = [i for i, reason in enumerate(self.unscored(real)) if reason is None]
         if len(usable) < 2:
             raise FittingError(
                 f"{len(usable)} of {counted(len(real), 'document')} of {real.name!r} have features",
                 hint="give more real text",
             )
-        rows = self.rows(real.take(usable))
+        rows = self._rows(real.take(usable))
         self.shape_ = list(rows.shape[1:])
-        with numerics(self.precision, self.device):
+        with numerics(self.device):
             torch.manual_seed(self.seed)
             programs = Programs.of(self, rows)
-            x = torch.as_tensor(rows, dtype=torch.get_default_dtype(), device=self.device)
+            x = torch.as_tensor(rows, dtype=torch.float64, device=self.device)
             self.plates_, _ = shape_of(programs, x)
             self.curve_ = train(programs, x, self)
-            self.globals_ = Tensors.of(arrays_of(global_values(programs, x, self.plate)))
             parameters = dict(pyro.get_param_store().items())
             programs.check_networks(list(parameters))
             self.parameters_, self.weights_ = Tensors.of(arrays_of(parameters)), Tensors.of(programs.weights())
-        with numerics(self.precision, self.device):
+        with numerics(self.device):
             sampler = self._sampler()
             self.sites_ = list(sampler.draw(x[:2], torch.arange(2, device=self.device), 1).sites)
             self.exact_ = sampler.nothing_drawn(x)
-        if self.expectation == "importance" and self.exact_:
-            raise UsageError("expectation is 'importance', but the guide draws no site", hint="use 'guide'")
         return self
 
     def _sampler(self) -> Sampler:
         programs = Programs.of(self, np.zeros((0, *self.shape_)))
         programs.restore(self.weights_.arrays())
-        parameters, fixed = (tensors_of(p.arrays(), self.device) for p in (self.parameters_, self.globals_))
-        return Sampler(programs, parameters, fixed, self.plate, self.seed, self.plates_)
+        parameters = {k: torch.as_tensor(v, device=self.device) for k, v in self.parameters_.arrays().items()}
+        return Sampler(programs, parameters, self.seed, self.plates_)
+
+    def new_features(self) -> Callable[[Corpus], Any]:
+        """The unfitted features: a callable, or an instance of an `Estimator` class.
+
+        Raises
+        ------
+        UsageError
+            There is no such callable, or options are given for a function.
+        """
+        features = resolve(self.features, "features")
+        if isinstance(features, type) and issubclass(features, Estimator):
+            learner: Any = construct(features, self.feature_options or {}, place=f"features {features.__name__}")
+            return learner  # type: ignore[no-any-return]
+        if self.feature_options:
+            raise UsageError(
+                "feature_options are given, but features is not an Estimator class", hint="leave feature_options out"
+            )
+        return features
+
+    def _features(self) -> Any:
+        """The fitted features, or those that the parameters name."""
+        return vars(self).get("features_") or self.new_features()
+
+    def _rows(self, corpus: Corpus) -> Floats:
+        """Compute the features of a corpus, float64 (n, …), and check that there is one row per document.
+
+        Raises
+        ------
+        UsageError
+            The callable returns anything else.
+        """
+        values = self._features()(corpus)
+        if hasattr(values, "todense"):  # a sparse matrix
+            values = values.todense()
+        rows = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, dtype=np.float64)
+        if rows.ndim == 0 or len(rows) != len(corpus):
+            raise UsageError(
+                f"features returns an array of shape {rows.shape} for {len(corpus)} documents",
+                hint="return an array with one row per document, in order",
+            )
+        return rows
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Return the reason for each document that has no features."""
-        return self.without_features(batch)
+        unscored = getattr(self._features(), "unscored", None)
+        if unscored is not None:
+            return list(unscored(batch))
+        finite = [bool(np.isfinite(row).all()) for row in self._rows(batch)] if len(batch) else []
+        return [None if good else "features are not finite" for good in finite]
 
     def project(self, batch: Corpus) -> PyroDraws:
         """Draw from the guide, S times for each document, and score the draws under the model."""
-        rows = self.rows(batch)
+        rows = self._rows(batch)
         keys = torch.from_numpy(batch.hashes.astype(np.uint64).view(np.int64).copy())
         count = 1 if self.exact_ else self.draws
-        with torch.no_grad(), numerics(self.precision, self.device):
+        with torch.no_grad(), numerics(self.device):
             sampler = self._sampler()
-            x = torch.as_tensor(rows, dtype=torch.get_default_dtype(), device=self.device)
+            x = torch.as_tensor(rows, dtype=torch.float64, device=self.device)
             draws = sampler.draw(x, keys.to(self.device), count)
-            return _averaged(draws, count, self.sites_, self.expectation == "importance")
+            return _averaged(draws, count, self.sites_)
 
     def log_prior(self, latents: PyroDraws) -> LogPrior:
         """E log P_c(z), with its Monte-Carlo standard error."""
@@ -274,7 +308,7 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
         """The final ELBO, and how expectations are computed."""
         last = self.curve_[-max(1, len(self.curve_) // 10) :]
         spread = last.std(ddof=1) / np.sqrt(len(last)) if len(last) > 1 else float("nan")
-        how = "exact" if self.exact_ else f"by {self.draws} draws per document ({self.expectation})"
+        how = "exact" if self.exact_ else f"by {self.draws} draws per document"
         return [
             Note(
                 f"ELBO {last.mean():.4g} ± {spread:.2g} nats per document, over the last {len(last):,} of "
@@ -294,8 +328,8 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
         save_named(self, folder, "model", "guide", "features")
 
 
-def _averaged(draws: Draw, count: int, names: list[str], weighted: bool) -> PyroDraws:
-    """Average the draws of each document, with equal weights or with those of importance sampling."""
+def _averaged(draws: Draw, count: int, names: list[str]) -> PyroDraws:
+    """Average the draws of each document."""
 
     def host(value: torch.Tensor) -> Floats:
         """Rows (n · S, …) as an array (n, S, …)."""
@@ -303,16 +337,5 @@ def _averaged(draws: Draw, count: int, names: list[str], weighted: bool) -> Pyro
         return rows.reshape(len(rows) // count, count, *rows.shape[1:])
 
     sites = np.stack([host(draws.sites[n]) for n in names], axis=2)  # (n, S, L)
-    guide, data = host(draws.guide), host(draws.data)
-    total = sites.sum(axis=2)
-    log_weight = total + data - guide if weighted else np.zeros_like(total)
-    weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
-    weight /= weight.sum(axis=1, keepdims=True)
-    # self-normalised weights (n, S) sum to 1 per document; delta-method variance of the weighted mean
-    mean_total = (weight * total).sum(axis=1)
-    variance = (weight**2 * (total - mean_total[:, None]) ** 2).sum(axis=1)
-    return PyroDraws(
-        host(draws.values),
-        sites=np.asarray((weight[:, :, None] * sites).sum(axis=1), dtype=np.float64),
-        errors=np.sqrt(variance * count / max(count - 1, 1)),
-    )
+    errors = sites.sum(axis=2).std(axis=1) / np.sqrt(max(count - 1, 1))
+    return PyroDraws(host(draws.values), sites=sites.mean(axis=1), errors=errors)

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch import distributions as td
 
 from momus.numeric.draws import log_gammas, uniforms
-from momus_adapters.pyro.programs import Unkeyed
+from momus_adapters.pyro.programs import Unkeyed, plate_dim
 
 
 class Noise:
@@ -126,9 +126,9 @@ _RULES: tuple[tuple[Any, Any], ...] = (
 class Keyed(Messenger):  # type: ignore[misc]
     """Set every latent site of the documents' plate to a value drawn by the keys of the documents."""
 
-    def __init__(self, keys: Tensor, plate: str) -> None:
+    def __init__(self, keys: Tensor) -> None:
         super().__init__()
-        self.keys, self.plate = keys, plate
+        self.keys = keys
         self.sites = 0
 
     def _pyro_sample(self, msg: Any) -> None:
@@ -137,11 +137,8 @@ class Keyed(Messenger):  # type: ignore[misc]
             return
         if msg["infer"].get("enumerate") == "parallel":
             return
-        dims = [f.dim for f in msg["cond_indep_stack"] if f.name == self.plate]
-        if not dims:
-            raise Unkeyed(msg["name"])
         self.sites += 1
-        noise = Noise(self.keys, len(fn.batch_shape) + dims[0], (self.sites,))
+        noise = Noise(self.keys, len(fn.batch_shape) + plate_dim(msg), (self.sites,))
         value = draw(fn, noise)
         if value.shape != fn.batch_shape + fn.event_shape:
             raise Unkeyed(msg["name"])

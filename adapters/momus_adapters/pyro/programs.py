@@ -17,7 +17,6 @@ import pyro
 import torch
 from numpy.typing import NDArray
 from pyro import infer, optim, poutine
-from pyro.distributions.transforms import biject_to
 from pyro.poutine.messenger import Messenger
 from pyro.poutine.util import site_is_subsample
 from torch import Tensor
@@ -28,10 +27,10 @@ from momus.progress import stage
 from momus_adapters.saved import resolve
 
 Arrays = dict[str, NDArray[Any]]
-TYPES = {"float64": torch.float64, "float32": torch.float32}
+PLATE = "documents"
 
 
-def documents(x: Tensor, size: int, dim: int = -1, name: str = "documents") -> Any:
+def documents(x: Tensor, size: int, dim: int = -1) -> Any:
     """The plate over documents that a model and its guide share.
 
     Parameters
@@ -43,15 +42,15 @@ def documents(x: Tensor, size: int, dim: int = -1, name: str = "documents") -> A
     dim
         Batch dimension of the plate; further left if there are plates within a document.
     """
-    return pyro.plate(name, size, subsample=torch.arange(len(x), device=x.device), dim=dim)
+    return pyro.plate(PLATE, size, subsample=torch.arange(len(x), device=x.device), dim=dim)
 
 
 @contextmanager
-def numerics(precision: str, device: str) -> Iterator[None]:
-    """Run programs with a separate parameter store, on a device, in a precision; restore torch's generators."""
+def numerics(device: str) -> Iterator[None]:
+    """Run programs with a separate parameter store, on a device, in double precision; restore torch's generators."""
     before = torch.get_default_dtype()
     cuda = [torch.device(device).index or 0] if device.startswith("cuda") else []
-    torch.set_default_dtype(TYPES[precision])
+    torch.set_default_dtype(torch.float64)
     try:
         with torch.random.fork_rng(devices=cuda), torch.device(device), pyro.get_param_store().scope():
             yield
@@ -184,25 +183,15 @@ def arrays_of(values: Mapping[str, Tensor]) -> Arrays:
     return {k: np.asarray(v.detach().cpu().numpy()).copy() for k, v in values.items()}
 
 
-def tensors_of(values: Mapping[str, NDArray[Any]], device: str) -> dict[str, Tensor]:
-    """Arrays as tensors on a device; floats get the current default type."""
-    kind = torch.get_default_dtype()
-    tensors = {k: torch.as_tensor(v, device=device) for k, v in values.items()}
-    return {k: v.to(kind) if v.is_floating_point() else v for k, v in tensors.items()}
-
-
 def latent_sites(trace: Any) -> dict[str, Any]:
     """The sample sites of a trace that are neither observed nor auxiliary."""
     sites = ((name, site) for name, site in trace.nodes.items() if site["type"] == "sample")
     return {name: site for name, site in sites if not site["is_observed"] and not site_is_subsample(site)}
 
 
-def plate_dim(site: Any, plate: str) -> int:
+def plate_dim(site: Any) -> int:
     """The batch dimension of the documents, a negative number; 0 if the site is outside of their plate."""
-    return next((int(f.dim) for f in site["cond_indep_stack"] if f.name == plate), 0)
-
-
-GLOBAL_DRAWS = 200
+    return next((int(f.dim) for f in site["cond_indep_stack"] if f.name == PLATE), 0)
 
 
 def shape_of(programs: Programs, x: Tensor) -> tuple[int, bool]:
@@ -211,12 +200,18 @@ def shape_of(programs: Programs, x: Tensor) -> tuple[int, bool]:
     Raises
     ------
     UsageError
-        A program fails on one document.
+        A program fails on one document, or has a latent site outside of the plate of the documents.
     """
     store = pyro.get_param_store()
     with foreign("on one document"), store.scope(), torch.random.fork_rng(devices=[]):  # leaves no parameter behind
         guide = poutine.trace(programs.guide).get_trace(x[:1], 1)
         model = poutine.trace(poutine.replay(programs.model, trace=guide)).get_trace(x[:1], 1)
+    shared = [n for t in (guide, model) for n, s in latent_sites(t).items() if not plate_dim(s)]
+    if shared:
+        raise UsageError(
+            f"latent site {shared[0]!r} is outside of the plate of the documents",
+            hint="make it a parameter (pyro.param), or open momus_adapters.pyro.documents(x, size) around it",
+        )
     sites = [(t, s) for t in (guide, model) for s in t.nodes.values() if s["type"] == "sample"]
     plates = max((-f.dim for _, s in sites for f in s["cond_indep_stack"] if f.dim is not None), default=0)
     return plates, any(t is guide and s["infer"].get("enumerate") == "parallel" for t, s in sites)
@@ -240,7 +235,7 @@ def train(programs: Programs, x: Tensor, critic: Any) -> Floats:
     rng = np.random.default_rng(critic.seed)
     plates, enumerates = shape_of(programs, x)
     elbo = infer.TraceEnum_ELBO if enumerates else infer.Trace_ELBO
-    loss = elbo(num_particles=critic.particles, max_plate_nesting=plates, vectorize_particles=False)
+    loss = elbo(max_plate_nesting=plates)
     scaled = [poutine.scale(p, 1 / size) for p in (programs.model, programs.guide)]
     schedule = optim.ClippedAdam({"lr": critic.rate, "lrd": critic.decay ** (1 / steps)})
     svi: Any = infer.SVI(*scaled, schedule, loss)
@@ -257,30 +252,3 @@ def train(programs: Programs, x: Tensor, critic: Any) -> Floats:
             curve.append(value)
             advance(step + 1)
     return np.array(curve)
-
-
-def global_values(programs: Programs, x: Tensor, plate: str) -> dict[str, Tensor]:
-    """Posterior means of the guide's latent sites outside of the plate, taken on the unconstrained scale.
-
-    Raises
-    ------
-    UsageError
-        One of these sites is discrete.
-    """
-    sums: dict[str, Tensor] = {}
-    sites: dict[str, Any] = {}
-    with torch.no_grad(), foreign("on one document"):
-        for number in range(GLOBAL_DRAWS):
-            trace = poutine.trace(programs.guide).get_trace(x[:1], 1)
-            sites = {n: s for n, s in latent_sites(trace).items() if not plate_dim(s, plate)}
-            if not sites:
-                break
-            for name, site in sites.items():
-                if site["fn"].support.is_discrete:
-                    raise UsageError(
-                        f"latent site {name!r} is discrete and outside of the plate {plate!r}",
-                        hint="sum it out, or make it a parameter",
-                    )
-                unconstrained = biject_to(site["fn"].support).inv(site["value"])
-                sums[name] = unconstrained if number == 0 else sums[name] + unconstrained
-    return {n: biject_to(s["fn"].support)(sums[n] / GLOBAL_DRAWS) for n, s in sites.items()}

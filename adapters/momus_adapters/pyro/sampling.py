@@ -27,15 +27,11 @@ class Draw:
     ----------
     sites
         log P_c of each latent site, (B,), by name: the expectation over sites that the guide enumerates.
-    guide, data
-        Log density of the guide, and of the observed sites, (B,).
     values
         Values of the drawn sites, (B, d).
     """
 
     sites: dict[str, Tensor]
-    guide: Tensor
-    data: Tensor
     values: Tensor
 
 
@@ -45,16 +41,14 @@ class Sampler:
 
     Attributes
     ----------
-    parameters, fixed
-        Values of parameters, and of global latent sites (those outside of the plate).
-    plate, plates
-        Name of the plate over documents, and number of batch dimensions that all plates take.
+    parameters
+        Values of parameters.
+    plates
+        Number of batch dimensions that all plates take.
     """
 
     programs: Programs
     parameters: Mapping[str, Tensor]
-    fixed: Mapping[str, Tensor]
-    plate: str
     seed: int
     plates: int
 
@@ -80,7 +74,7 @@ class Sampler:
     def _keyed(self, x: Tensor, keys: Tensor) -> Draw:
         """Draw by keys if every distribution has a rule, else row by row with a seeded generator."""
         try:
-            with foreign(f"on {len(x)} documents"), Keyed(keys, self.plate):
+            with foreign(f"on {len(x)} documents"), Keyed(keys):
                 return self._traced(x)
         except Unkeyed:
             draws = []
@@ -91,31 +85,25 @@ class Sampler:
 
     def nothing_drawn(self, x: Tensor) -> bool:
         """Whether all sites of the guide are enumerated or fixed: one draw is then exact."""
-        sites = _latent(self._guide_trace(x[:1]), self.plate)
+        sites = latent_sites(self._guide_trace(x[:1]))
         return all("_enumerate_dim" in s["infer"] or type(s["fn"]).__name__ == "Delta" for s in sites.values())
 
     def _guide_trace(self, x: Tensor) -> Any:
-        guide = poutine.condition(self.programs.guide, data=dict(self.fixed))
+        guide = poutine.enum(self.programs.guide, first_available_dim=-1 - self.plates)
         with Given(self.parameters):
-            return poutine.trace(poutine.enum(guide, first_available_dim=-1 - self.plates)).get_trace(x, len(x))
+            return poutine.trace(guide).get_trace(x, len(x))
 
     def _traced(self, x: Tensor) -> Draw:
         """Trace the guide, replay the model on the same values, and score both."""
         guide = self._guide_trace(x)
-        conditioned = poutine.condition(self.programs.model, data=dict(self.fixed))
         with Given(self.parameters):
-            model = poutine.trace(poutine.replay(conditioned, trace=guide)).get_trace(x, len(x))
-        return _scored(model, guide, self.plate, len(x))
+            model = poutine.trace(poutine.replay(self.programs.model, trace=guide)).get_trace(x, len(x))
+        return _scored(model, guide, len(x))
 
 
 def _concatenated(draws: list[Draw]) -> Draw:
     sites = {k: torch.cat([d.sites[k] for d in draws]) for k in draws[0].sites}
-    return Draw(sites, *(torch.cat([getattr(d, k) for d in draws]) for k in ("guide", "data", "values")))
-
-
-def _latent(trace: Any, plate: str) -> dict[str, Any]:
-    """The latent sites of the plate."""
-    return {name: site for name, site in latent_sites(trace).items() if plate_dim(site, plate)}
+    return Draw(sites, torch.cat([d.values for d in draws]))
 
 
 def _log_prob(site: Any) -> Tensor:
@@ -125,8 +113,8 @@ def _log_prob(site: Any) -> Tensor:
     return value
 
 
-def _scored(model: Any, guide: Any, plate: str, size: int) -> Draw:
-    latent, posterior = _latent(model, plate), _latent(guide, plate)
+def _scored(model: Any, guide: Any, size: int) -> Draw:
+    latent, posterior = latent_sites(model), latent_sites(guide)
     missing = [n for n in latent if n not in posterior]
     if missing:
         raise UsageError(
@@ -135,26 +123,22 @@ def _scored(model: Any, guide: Any, plate: str, size: int) -> Draw:
         )
     if not latent:
         raise UsageError(
-            f"the model has no latent site in a plate called {plate!r}",
+            "the model has no latent site in the plate of the documents",
             hint="open the plate of the documents with momus_adapters.pyro.documents(x, size)",
         )
     log_q = {n: _log_prob(s) for n, s in posterior.items()}
     enumerated = {s["infer"]["_enumerate_dim"]: n for n, s in posterior.items() if "_enumerate_dim" in s["infer"]}
 
     def expected(site: Any, value: Tensor) -> Tensor:
-        return per_document(marginal(value, log_q, enumerated), plate_dim(site, plate), size)
+        return per_document(marginal(value, log_q, enumerated), plate_dim(site), size)
 
-    zero = torch.zeros(size)
-    observed = [s for s in model.nodes.values() if s["type"] == "sample" and s["is_observed"] and plate_dim(s, plate)]
     values = [
-        _flat(s["value"], len(s["fn"].event_shape) - plate_dim(s, plate), size)
+        _flat(s["value"], len(s["fn"].event_shape) - plate_dim(s), size)
         for s in posterior.values()
         if "_enumerate_dim" not in s["infer"]
     ]
     return Draw(
         {n: expected(s, _log_prob(s)) for n, s in latent.items()},
-        sum((expected(s, log_q[n]) for n, s in posterior.items()), zero),
-        sum((expected(s, _log_prob(s)) for s in observed), zero),
         torch.cat(values, dim=1) if values else torch.zeros(size, 0),
     )
 

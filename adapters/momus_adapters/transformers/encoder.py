@@ -20,6 +20,7 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.processes import usable_threads
 from momus.progress import stage
+from momus.sequences import Sequences
 from momus.version import extra
 
 Count = Annotated[int, Range(1)]
@@ -128,16 +129,10 @@ def padded(rows: Sequence[NDArray[np.int32]], pad: int, device: str) -> dict[str
     """Ids and attention mask of a batch as tensors (B, T), padded at the end."""
     import torch
 
-    width = max(map(len, rows))
-    ids = np.full((len(rows), width), pad, dtype=np.int64)
-    mask = np.zeros((len(rows), width), dtype=np.int64)
-    for i, row in enumerate(rows):
-        ids[i, : len(row)] = row
-        mask[i, : len(row)] = 1
-    return {
-        "input_ids": torch.from_numpy(ids).to(device, non_blocking=True),
-        "attention_mask": torch.from_numpy(mask).to(device, non_blocking=True),
-    }
+    ids = Sequences.of(rows)
+    mask = Sequences(np.ones_like(ids.ids), ids.offsets)
+    arrays = {"input_ids": ids.padded(pad), "attention_mask": mask.padded(0)}
+    return {name: torch.from_numpy(array).to(device, non_blocking=True) for name, array in arrays.items()}
 
 
 class Encoder:

@@ -20,7 +20,7 @@ from momus.critic.rows import aligned
 from momus.critic.scores import Scores
 from momus.inference.multiplicity import benjamini_hochberg
 from momus.numeric.rounding import ROUNDING
-from momus.numeric.types import Bools, Floats, Ints
+from momus.numeric.types import Bools, Floats
 from momus.text.corpus import Corpus
 
 LEAST = 6
@@ -321,14 +321,3 @@ def page_z(values: Floats) -> float:
     # of each block's Σ rank · place under random order, summed; ties shrink Σ rank²
     variance = float((places**2).sum() * (ranks**2).sum()) / (k - 1)
     return float((ranks @ places).sum() / np.sqrt(variance)) if variance > 0 else 0.0
-
-
-def rows_of(index: Ints, size: int) -> Ints:
-    """Where each of ``size`` numbers stands in ``index``.
-
-    >>> rows_of(np.array([2, 0, 1]), 3).tolist()
-    [1, 2, 0]
-    """
-    place = np.empty(size, dtype=np.int64)
-    place[index] = np.arange(size)
-    return place

@@ -19,7 +19,7 @@ from momus.arguments import arg
 from momus.calibration.cells import RandomSplits, SplitCell, SplitJudge, judge_for, measure
 from momus.calibration.plan import NULL, PROMPT, CalibrationPlan, units_of
 from momus.calibration.store import CELLS, RESULTS, Calibration, CellFolder, write_calibration
-from momus.controls import DEFECTS, Planted
+from momus.controls import DEFECTS
 from momus.critic import Critic, RunningTextCritic
 from momus.critic.hooks import DeviceMixin, moved, row_unit, scored_units, settled, with_needs
 from momus.critic.powers import headline_of
@@ -84,10 +84,9 @@ class CalibrationWork:
                     reasons.add(why)
                     cell = None
                 if cell is None or (len(cell.p) < splits and not cell.too_few):
-                    judge, planted = judges.judge(defect, strength)
+                    judge = judges.judge(defect, strength)
                     if cell is None:
                         cell = SplitCell(critic.name, judge.statistic, defect, strength, *size, source=source)
-                    cell = replace(cell, changed=len(planted.changes), places=planted.count)
                     draws = RandomSplits(judge, size, self.plan.seed, self.plan.replacement, units)
                     with timed.stage(
                         "measuring", f"splits, {defect} {strength:g}".removesuffix(" 0"), splits
@@ -133,16 +132,15 @@ class _Judges:
         with self._timed.stage("scoring", corpus.name):
             return self._fitted.score(corpus)
 
-    def _judge(self, defect: str, strength: float) -> tuple[SplitJudge, Planted]:
+    def _judge(self, defect: str, strength: float) -> SplitJudge:
         """The judge of the real text and of one with a planted defect."""
         critic, real, plan = self._fitted, self._work.real, self._work.plan
-        planted = Planted(real, {}) if defect == NULL else DEFECTS[defect].plant(real, strength, plan.seed)
+        planted = real if defect == NULL else DEFECTS[defect].plant(real, strength, plan.seed).corpus
         # as in a comparison, which looks at both texts before it scores them
-        if settled(critic, [real] if defect == NULL else [real, planted.corpus]):
+        if settled(critic, [real] if defect == NULL else [real, planted]):
             vars(self).pop("_real", None)
-        other = self._real if defect == NULL else self._scores(planted.corpus)
-        sides = (real, self._real), (planted.corpus, other)
-        return judge_for(critic, *sides, plan.permutations, plan.wide, plan.seed), planted
+        other = self._real if defect == NULL else self._scores(planted)
+        return judge_for(critic, (real, self._real), (planted, other), plan.permutations, plan.wide, plan.seed)
 
 
 def calibrate(

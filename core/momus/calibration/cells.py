@@ -159,8 +159,6 @@ class SplitCell:
     p, led, difference
         One value per split: p of the axis, the statistic that leads its family, and the difference of that (of a
         distance, the estimate of that between the two populations). None if the test is undefined.
-    changed, places
-        Number of held-out documents that the defect changed, and of places in them.
     usable
         Number of held-out documents (groups, prompts) that the critic could score both unchanged and planted.
     reason
@@ -178,8 +176,6 @@ class SplitCell:
     p: tuple[float | None, ...] = ()
     led: tuple[str, ...] = ()
     difference: tuple[float | None, ...] = ()
-    changed: int = 0
-    places: int = 0
     usable: int = 0
     reason: str = ""
     source: Source | None = None

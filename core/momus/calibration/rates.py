@@ -155,15 +155,15 @@ class RateRow:
         The statistic that leads in most splits.
     defect, own_axis, strength
         The defect (``none``: null splits), whether it lies on the critic's axis, and the highest strength measured.
-    splits, tested, alarms
-        Splits, those that could be tested, and those with p ≤ α, at this strength.
+    tested, alarms
+        Splits that could be tested, and those with p ≤ α, at this strength.
     rate, low, high
         Share of alarms with its 95 % interval: of null splits, the false-alarm rate. None where nothing was tested.
     level
         Of null splits, in words: ``kept``, ``exceeded``, ``conservative``, or why nothing was measured.
     smallest, bound, difference
         As in `Detectable`, of a defect.
-    changed, places, usable
+    usable
         As in `SplitCell`.
     """
 
@@ -174,7 +174,6 @@ class RateRow:
     defect: str
     own_axis: bool
     strength: float
-    splits: int
     tested: int
     alarms: int
     rate: float | None
@@ -184,8 +183,6 @@ class RateRow:
     smallest: float | None
     bound: str
     difference: float | None
-    changed: int
-    places: int
     usable: int
 
 
@@ -215,11 +212,10 @@ def _row(defect: str, curve: Sequence[SplitCell], alpha: float, power: float) ->
     alarms = rate(c, alpha)
     smallest = Detectable(None, "", None) if defect == NULL else detectable(curve, alpha, power)
     return RateRow(
-        **{n: getattr(c, n) for n in ("critic", "n_real", "n_generated", "strength", "changed", "places", "usable")},
+        **{n: getattr(c, n) for n in ("critic", "n_real", "n_generated", "strength", "usable")},
         statistic=c.leading,
         defect=defect,
         own_axis=on_axis(c.critic, defect),
-        splits=len(c.p),
         tested=c.tested,
         alarms=alarms.count,
         rate=alarms.share if alarms.n else None,

@@ -56,15 +56,14 @@ def groups_of_texts(sketch: TextSketch) -> HiddenGroups | None:
     ('word use', 2, True)
     """
     rows = _testable(sketch, sketch.canonical_rows)
-    ids = sketch.ids(rows)
-    names = guess_groups(ids)
+    names = guess_groups(sketch.ids(rows))
     if names is None:
         return None
     length, variety = covariates(sketch, rows)
     groups = [
         _groups_in_words(sketch, rows, names),
-        hidden_groups(length, ids, names, "length"),
-        hidden_groups(variety, ids, names, "type–token ratio"),
+        hidden_groups(length, names, "length"),
+        hidden_groups(variety, names, "type–token ratio"),
     ]
     return _strongest(groups, len(groups))
 

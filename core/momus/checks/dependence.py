@@ -60,7 +60,7 @@ class HiddenGroups(Components):
     examples
         The beginnings of the ids of a few groups.
     covariate
-        What was measured, such as ``Latent NLL per step`` or ``word use``.
+        What was measured, such as ``word use``.
     """
 
     low: float
@@ -132,10 +132,8 @@ def guess_groups(ids: Sequence[str]) -> list[str] | None:
     return None
 
 
-def hidden_groups(
-    values: Floats, ids: Sequence[str], groups: Sequence[str] | None = None, covariate: str = "values"
-) -> HiddenGroups | None:
-    """Test whether documents whose ids begin alike have similar values.
+def hidden_groups(values: Floats, names: Sequence[str], covariate: str = "values") -> HiddenGroups | None:
+    """Test whether documents of a group have similar values.
 
     The values are replaced by the normal scores of their ranks: with heavy tails and groups of different sizes, the F
     test on the values themselves warns of independent documents ten times as often as its level says.
@@ -143,30 +141,24 @@ def hidden_groups(
     Parameters
     ----------
     values
-        float array (n,); rows that are not finite are left out.
-    ids
-        Document ids, from which groups are guessed.
-    groups
-        The group of each document, if it is known.
+        float array (n,), all finite.
+    names
+        The group of each document, see `guess_groups`.
     covariate
         What the values are.
 
     Returns
     -------
-    None if the ids suggest no groups, or the values do not vary. p is that of the F test; the interval is that of
+    None if the values do not vary, or no group has two. p is that of the F test; the interval is that of
     Searle (1971, section 9.9), exact for groups of one size.
 
-    >>> components = hidden_groups(np.array([1.0, 1.1, 5.0, 5.2, 9.0, 9.1]), ["a:1", "a:2", "b:1", "b:2", "c:1", "c:2"])
+    >>> components = hidden_groups(np.array([1.0, 1.1, 5.0, 5.2, 9.0, 9.1]), ["a", "a", "b", "b", "c", "c"])
     >>> round(components.icc, 2), components.groups, round(components.design_effect, 2)
     (0.83, 3, 1.83)
     """
     from scipy.stats import f, norm, rankdata
 
-    finite = np.flatnonzero(np.isfinite(values)).tolist()
-    names = guess_groups([ids[i] for i in finite]) if groups is None else [groups[i] for i in finite]
-    if names is None:
-        return None
-    scored = norm.ppf((rankdata(np.asarray(values)[finite]) - 0.5) / len(finite))
+    scored = norm.ppf((rankdata(values) - 0.5) / len(values))
     components = variance_components(scored[:, None], names)
     if components is None:
         return None

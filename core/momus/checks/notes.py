@@ -1,85 +1,22 @@
-"""Notes on texts and results: what reading left out, order of documents, groups that scores show, shared prompts."""
+"""Notes on texts and results: what reading left out, and shared prompts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from momus.arguments import arg
-from momus.checks.dependence import LEVEL, HiddenGroups, hidden_groups
-from momus.critic import Note, RunningTextCritic
-from momus.critic.scores import Scores
 from momus.inference.matching import MATCHED
-from momus.numeric.types import Ints
 from momus.text.counting import counted
 from momus.text.documents import LeftOut, Origin
 
 if TYPE_CHECKING:
-    from momus.checks.texts import TrustCheck
-    from momus.critic import Critic
     from momus.text.corpus import Corpus
     from momus.verdicts.verdict import Verdict
 
 WITHIN = ("pairs", "prompts")
 """Designs that compare within prompts."""
-
-
-def check_groups(scores: Scores) -> HiddenGroups | None:
-    """Test whether the Latent NLL per step of a critic shows groups that the ids betray.
-
-    None if the groups are known, if several documents answer one prompt (tests keep these together already), or if the
-    ids suggest no groups.
-    """
-    kept = _unknown(scores)
-    if kept is None:
-        return None
-    return hidden_groups(scores.per_step[kept], [scores.ids[i] for i in kept], covariate="Latent NLL per step")
-
-
-def group_notes(
-    critic: Critic[Any], scored: Sequence[Scores], checks: Sequence[TrustCheck], family: int = 1
-) -> list[Note]:
-    """Warn of texts whose scores, though not their words, show groups that the ids betray.
-
-    Each critic makes one test per text, so a run with m axes of all texts has at most 2m of them: each is made at level
-    `LEVEL`/(2m).
-
-    Parameters
-    ----------
-    scored
-        Scores of the real and the generated texts.
-    checks
-        Checks of the texts; a text whose words show its groups was warned of already.
-    family
-        Number of axes of the run, of all texts.
-    """
-    if isinstance(critic, RunningTextCritic):
-        return []
-    known = {check.corpus for check in checks if check.kind == "groups" and check.warns}
-    tested = [(s.corpus, check_groups(s)) for s in scored if s.corpus not in known]
-    level = LEVEL / (2 * max(family, 1))
-    return [Note(_of_scores(name, f), warning=True) for name, f in tested if f is not None and f.warns(level)]
-
-
-def _of_scores(corpus: str, groups: HiddenGroups) -> str:
-    names = " and ".join(map(repr, groups.examples))
-    return (
-        f"documents of {corpus!r} whose ids begin alike, such as {names}, resemble each other in {groups.covariate} "
-        f"(intraclass correlation {groups.icc:.2f}, 95 % interval {groups.low:.2f} to {groups.high:.2f}, "
-        f"p = {groups.p:.2g}, {groups.groups:,} groups of {groups.documents:,} documents): intervals that ignore "
-        f"this are too narrow by a factor of about {np.sqrt(groups.design_effect):.1f}. Give the documents a group_id."
-    )
-
-
-def _unknown(scores: Scores) -> Ints | None:
-    """Rows of the scored documents; None if groups or repeated prompts say which of them belong together."""
-    prompts = [p for p in scores.scored_prompts if p is not None]
-    if any(g is not None for g in scores.scored_groups) or len(set(prompts)) < len(prompts):
-        return None
-    return np.flatnonzero(scores.scored)
 
 
 def mixed_prompts_warnings(real: Corpus, generated: Sequence[Corpus], verdicts: Sequence[Verdict]) -> list[str]:

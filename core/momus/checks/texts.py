@@ -166,11 +166,6 @@ class TrustCheck:
         kept = ("kind", "corpus", "other", "documents", "total", "warns")
         return {name: getattr(self, name) for name in kept}
 
-    @property
-    def warning(self) -> str:
-        """The outcome in a sentence or two."""
-        return sentence(self)
-
 
 def check_texts(
     fitting: TextSketch, real: TextSketch, generated: Sequence[TextSketch], whole: TextSketch | None = None

@@ -16,7 +16,7 @@ from typer.main import get_command, get_group
 
 from momus.arguments import as_options
 from momus.cli import EXIT_CODES
-from momus.cli.help import Command, options_of, refuse_old_command
+from momus.cli.help import Command, options_of, refuse_absent_command
 from momus.plugins import COMMANDS, load_plugin, registered
 from momus.version import DISTRIBUTION
 
@@ -72,14 +72,14 @@ class Commands(TyperGroup):
         MissingExtraError
             The plug-in needs packages that are not installed.
         UsageError
-            The command is gone, or belongs to a package that is not installed.
+            The command belongs to a package that is not installed.
         """
         if cmd_name in OWN:
             module, _, attribute = OWN[cmd_name][0].partition(":")
             return _click_command(cmd_name, getattr(import_module(f"momus.cli.{module}"), attribute))
         if registered(COMMANDS, cmd_name):
             return _plugin_command(cmd_name)
-        refuse_old_command(cmd_name)
+        refuse_absent_command(cmd_name)
         names: dict[str, Any] = dict.fromkeys(self.list_commands(ctx))
         self.commands = names  # where Typer looks for a similar name
         return None

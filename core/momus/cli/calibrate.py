@@ -65,15 +65,6 @@ def calibrate(
         int, typer.Option(min=20, max=MOST_RESAMPLES, help="Random splits per defect and strength.")
     ] = 200,
     permutations: Annotated[int, typer.Option(min=19, max=MOST_PERMUTATIONS, help="Permutations per test.")] = 999,
-    wide: Annotated[
-        int,
-        typer.Option(
-            "--wide-permutations",
-            min=19,
-            max=MOST_PERMUTATIONS,
-            help="Permutations per test of statistics with more than 64 columns.",
-        ),
-    ] = 199,
     alpha: Annotated[float, typer.Option(help="Significance level: a test with p up to it is an alarm.")] = 0.05,
     power: Annotated[float, typer.Option(help="Share of alarms from which a defect counts as detected.")] = 0.8,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Number of processes.")] = 1,
@@ -116,7 +107,6 @@ def calibrate(
         splits=splits,
         power_splits=power_splits,
         permutations=permutations,
-        wide=wide,
         alpha=alpha,
         power=power,
         defects=() if defects == "none" else tuple(comma_separated(defects) or DEFECTS),

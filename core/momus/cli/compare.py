@@ -15,11 +15,9 @@ from momus.cli.options import (
     CriticNames,
     Device,
     LabelFiles,
-    Pairs,
     Quiet,
     Reading,
     Seed,
-    SplitBy,
     Testing,
     Trust,
     comma_separated,
@@ -28,44 +26,23 @@ from momus.cli.options import (
     expanded,
 )
 from momus.cli.printing import Printed, echo, new_run
+from momus.cli.sources import NamedTexts, given_labels
 from momus.errors import MomusError
 from momus.limits import MOST_RESAMPLES
 from momus.outputs import delete_folder
 from momus.parameters import exclude
-from momus.processes import without_pandas
 from momus.progress import Silent, default_reporter
 
 
 @expanded
 def compare(
-    generated: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--generated",
-            "-g",
-            metavar="NAME=PATH",
-            help="Generated text, with a name or by that of its file; can be repeated.",
-        ),
-    ] = None,
-    real: Annotated[
-        str | None, typer.Option("--real", "-r", help="Real text to compare with, held out from --fit.")
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            "--against",
-            metavar="NAME=PATH",
-            help="Text of a model to compare with in place of --real; with --real too, say which is nearer to it.",
-        ),
-    ] = None,
+    texts: NamedTexts = NamedTexts(),
     chain: Annotated[
         bool, typer.Option("--chain", help="The -g texts are later versions of --against, in order: test trends.")
     ] = False,
     folds: Annotated[
         int, typer.Option("--folds", min=2, max=100, help="Folds of prompts, with --against; fitted in turn.")
     ] = 4,
-    split_by: SplitBy = None,
-    pairs: Pairs = None,
     fit: Annotated[
         str | None,
         typer.Option("--fit", "-f", help="Real text to fit critics on; default: half of --real, drawn by the seed."),
@@ -178,27 +155,24 @@ def compare(
     outliers` the documents that stand out; `momus calibrate` measures false
     alarms on your text.
     """
-    from momus.cli.sources import given_labels, given_texts
     from momus.engine.request import check_out
 
-    without_pandas()
-    texts = given_texts(real, generated or [], against, fit, pairs=pairs, split_by=split_by, reading=reading)
-    paths = texts.generated
+    sources = texts.resolved(reading)
     exclude(no_out=no_out, out=out)
     check_out(out, overwrite=overwrite, resume=resume)  # before a folder is chosen in its place
-    folder = None if no_out else out or new_run(list(paths))
+    folder = None if no_out else out or new_run(list(sources.generated))
     try:
         comparison = m.compare(
-            texts.real,
-            paths,
-            against=texts.against,
+            sources.real,
+            sources.generated,
+            against=sources.against,
             fit=fit,
             critics=comma_separated(critics),
             config=config_tables(config),
             out=folder,
             overwrite=overwrite,
             resume=resume,
-            reading=texts.reading,
+            reading=sources.reading,
             chain=chain,
             folds=folds,
             seed=seed,

@@ -15,7 +15,7 @@ from momus.cli import EXIT_CODES
 from momus.cli.new import new
 from momus.cli.options import Config, comma_separated, config_tables
 from momus.cli.printing import print_view
-from momus.errors import MissingExtraError, PluginError, StoreError
+from momus.errors import PluginError, StoreError
 from momus.parameters import need
 from momus.plugins import ADAPTERS, CRITICS, Plugin, adapter_of, registered
 from momus.processes import threads_each
@@ -50,25 +50,18 @@ def _axis_and_state(name: str, plugins: list[Plugin], adapters: Mapping[str, lis
 
     Momus' own critics are not imported, which would take seconds. Others are, to find broken ones.
     """
-    row = plugins[0].listed() if len(plugins) == 1 and plugins[0].distribution == DISTRIBUTION else {}
-    if not row:
-        return _imported_axis_and_state(name, plugins[0], adapters)
-    missing = plugins[0].missing()
-    if missing is not None:
-        return row["axis"], f"needs {missing.requirement}"
+    row, alone = plugins[0].listed(), len(plugins) == 1
+    if alone and (missing := plugins[0].missing()) is not None:
+        return str(row.get("axis", "–")), f"needs {missing.requirement}"
+    if not (row and alone and plugins[0].distribution == DISTRIBUTION):
+        from momus.critic.registry import critic_class
+
+        try:
+            cls = critic_class(name)
+        except PluginError as error:
+            return "–", f"broken: {error.message}"
+        row = {"axis": cls.axis, "adapters": default_adapters(cls)}
     return row["axis"], "; ".join(_missing_adapters(row["adapters"], adapters)) or "ready"
-
-
-def _imported_axis_and_state(name: str, plugin: Plugin, adapters: Mapping[str, list[Plugin]]) -> tuple[str, str]:
-    from momus.critic.registry import critic_class
-
-    try:
-        cls = critic_class(name)
-    except MissingExtraError as error:
-        return str(plugin.listed().get("axis", "–")), f"needs {error.requirement}"
-    except PluginError as error:
-        return "–", f"broken: {error.message}"
-    return cls.axis, "; ".join(_missing_adapters(default_adapters(cls), adapters)) or "ready"
 
 
 def default_adapters(cls: type[Critic[Any]]) -> dict[str, str]:

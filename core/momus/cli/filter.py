@@ -6,7 +6,7 @@ import os
 from dataclasses import asdict
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -43,8 +43,8 @@ def filter_(
     real: Annotated[
         list[str], typer.Option("--real", "-r", help="Real text that the critics have not seen; repeat it.")
     ],
-    keep: Annotated[Path, typer.Option("--kept", help="File for documents that stay: .jsonl or .parquet.")],
-    drop: Annotated[Path, typer.Option("--dropped", help="File for documents that go: .jsonl or .parquet.")],
+    kept: Annotated[Path, typer.Option("--kept", help="File for documents that stay: .jsonl or .parquet.")],
+    dropped: Annotated[Path, typer.Option("--dropped", help="File for documents that go: .jsonl or .parquet.")],
     fdr: Annotated[
         float, typer.Option("--fdr", help="Largest expected share of real-like documents among those that go.")
     ] = 0.05,
@@ -57,13 +57,10 @@ def filter_(
         typer.Option("--scores", help="Folder for the scores, which are not computed twice; default: KEPT.scores."),
     ] = None,
     jobs: Jobs = None,
-    part_size: Annotated[
-        int | None, typer.Option(min=1, help="Documents per part at most; default: 10,000, or as before.")
-    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the outputs, and scores of other texts or critics.")
     ] = False,
-    reading: Annotated[Reading, Without("keep", "prompt")] = Reading(),
+    reading: Annotated[Reading, Without("prompt")] = Reading(),
     device: Device = "auto",
     trust: Trust = None,
     as_json: Json = False,
@@ -86,7 +83,7 @@ def filter_(
     from momus.outliers.filtering import filter_text
     from momus.progress import Silent, default_reporter, reporting
 
-    folder = scores or Path(f"{keep}.scores")
+    folder = scores or Path(f"{kept}.scores")
     critics, texts = split_paths(paths, "momus filter")
     try:
         with reporting(Silent() if quiet else default_reporter(lines=True)):
@@ -94,14 +91,13 @@ def filter_(
                 texts,
                 critics,
                 real,
-                keep,
-                drop,
+                kept,
+                dropped,
                 folder,
                 fdr=fdr,
                 skip_fitted=skip_fitted,
                 reading=reading.options(),
                 workers=jobs or os.cpu_count() or 1,
-                part_size=part_size,
                 overwrite=overwrite,
                 device=device,
                 trust=trust or (),
@@ -110,17 +106,12 @@ def filter_(
         echo(f"\nInterrupted: no output was written. Scores are in {folder}; run the command again.", err=True)
         raise
     if as_json:
-        print_json(filtered_json(filtered))
+        print_json({**asdict(filtered), "kept": filtered.kept, "expected": filtered.expected})
     else:
-        print_view(filtered_view(filtered, keep, drop), 80)
+        print_view(filtered_view(filtered, kept, dropped), 80)
 
 
-def filtered_json(filtered: Filtered) -> dict[str, Any]:
-    """What a filter did as plain lists, strings and numbers."""
-    return {**asdict(filtered), "kept": filtered.kept, "expected": filtered.expected}
-
-
-def filtered_view(filtered: Filtered, keep: Path, drop: Path) -> RenderableType:
+def filtered_view(filtered: Filtered, kept: Path, dropped: Path) -> RenderableType:
     """Build the report: how many documents went, for which critics, and examples."""
     from rich.console import Group
     from rich.text import Text
@@ -128,22 +119,16 @@ def filtered_view(filtered: Filtered, keep: Path, drop: Path) -> RenderableType:
     f = filtered
     share = f"{rounded(100 * f.dropped / f.documents)} %" if f.documents else "none"
     parts: list[RenderableType] = [
-        Text(f"{f.dropped:,} of {counted(f.documents, 'document')} dropped ({share}) → {one_line(str(drop))}"),
-        Text(f"{f.kept:,} kept → {one_line(str(keep))}"),
+        Text(f"{f.dropped:,} of {counted(f.documents, 'document')} dropped ({share}) → {one_line(str(dropped))}"),
+        Text(f"{f.kept:,} kept → {one_line(str(kept))}"),
     ]
     parts += [Text(line, style="dim") for line in _notes(f)]
     for name, (unlikely, likely) in f.by_critic.items():
         if unlikely or likely:
-            parts += [Text(""), Text(f"{name}: {_ways(unlikely, likely)}", style="bold")]
+            ends = f" ({unlikely:,} unlikely, {likely:,} too likely)" if likely else ""
+            parts += [Text(""), Text(f"{name}: {unlikely + likely:,} dropped{ends}", style="bold")]
             parts += [_example(e) for e in f.examples if e.critic == name]
     return Group(*parts)
-
-
-def _ways(unlikely: int, likely: int) -> str:
-    """How many documents went for a critic, and at which end of real text."""
-    if not likely:
-        return f"{unlikely:,} dropped"
-    return f"{unlikely + likely:,} dropped ({unlikely:,} unlikely, {likely:,} too likely)"
 
 
 def _notes(f: Filtered) -> Iterator[str]:

@@ -1,9 +1,8 @@
-"""Help in panels, and errors that say what to write instead of a command or option that is gone."""
+"""Help in panels, and the error that says which package a command belongs to."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -11,44 +10,21 @@ from typer.core import TyperCommand, TyperOption
 
 from momus.errors import UsageError
 
-COMMANDS = {"history": "momus diff RUN_A RUN_B"}
-"""By command of a released version that is gone: what is written instead."""
 PACKAGES = {"export": "training", "prepare": "preparing", "study": "people"}
 """Commands of plug-in packages of the checkout, by the folder in ``examples``."""
-OPTIONS = {"gate": {"--save-as": "the folder of the run: momus gate RUN --baseline RUN_BEFORE"}}
-"""By command: what is written instead of an option of a released version that is gone."""
 
 
-def refuse_old_command(name: str) -> None:
-    """Raise `UsageError` if a command is gone, or belongs to a package that is not installed.
+def refuse_absent_command(name: str) -> None:
+    """Raise `UsageError` if a command belongs to a package that is not installed.
 
-    >>> refuse_old_command("history")
+    >>> refuse_absent_command("study")
     Traceback (most recent call last):
-    momus.errors.UsageError: there is no command 'history'
-      → write momus diff RUN_A RUN_B
+    momus.errors.UsageError: 'study' is a command of another package
+      → in a checkout: pip install -e examples/people
     """
-    if name in COMMANDS:
-        raise UsageError(f"there is no command {name!r}", hint=f"write {COMMANDS[name]}")
     if name in PACKAGES:
         package = f"pip install -e examples/{PACKAGES[name]}"
         raise UsageError(f"{name!r} is a command of another package", hint=f"in a checkout: {package}")
-
-
-def refuse_old_options(command: str, words: Sequence[str]) -> None:
-    """Raise `UsageError` if one of the words after a command is an option that is gone.
-
-    >>> refuse_old_options("gate", ["run", "--save-as=main"])
-    Traceback (most recent call last):
-    momus.errors.UsageError: momus gate has no option --save-as
-      → write the folder of the run: momus gate RUN --baseline RUN_BEFORE
-    """
-    old = OPTIONS.get(command, {})
-    for word in words:
-        if word == "--":
-            return
-        name = word.partition("=")[0]
-        if name in old:
-            raise UsageError(f"momus {command} has no option {name}", hint=f"write {old[name]}")
 
 
 def options_of(command: Any) -> dict[str, str]:
@@ -102,12 +78,11 @@ PANELS = {
             "replacement",
             "splits",
             "power_splits",
-            "wide",
             "alpha",
             "power",
             "classes",
         ),
-        *("trust", "device", "sample", "sample_seed"),
+        *("trust", "device", "sample"),
     ),
     "Output": (
         *("out", "no_out", "overwrite", "resume", "top", "every", "details", "as_json", "markdown", "latex", "quiet"),
@@ -127,9 +102,8 @@ class Command(TyperCommand):
         Raises
         ------
         UsageError
-            An option is gone, or is given twice although it takes one value.
+            An option is given twice although it takes one value.
         """
-        refuse_old_options(self.name or "", args)
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         for param, times in Counter(order).items():
             if times > 1 and isinstance(param, TyperOption) and not (param.multiple or param.is_flag or param.count):

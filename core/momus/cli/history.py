@@ -15,14 +15,13 @@ from momus.cli.options import (
     Better,
     CriticNames,
     Json,
-    Pairs,
     Reading,
-    SplitBy,
     comma_separated,
     command_line,
     expanded,
 )
-from momus.cli.printing import RUNS, echo, print_json, print_narrow, slug
+from momus.cli.printing import RUNS, echo, print_json, print_view, slug
+from momus.cli.sources import NamedTexts, named_paths
 from momus.errors import UsageError
 from momus.ownership import check_output, check_place, refuse_irregular
 
@@ -32,29 +31,14 @@ if TYPE_CHECKING:
     from momus.history.gate import GateResult
     from momus.joint.better import Preference
 
-UNCHOSEN = "auto"
-
 
 @dataclass(frozen=True)
-class Compared:
+class Compared(NamedTexts):
     """Texts that the gate compares before it decides."""
 
-    against: Annotated[
-        str | None,
-        typer.Option("--against", metavar="NAME=PATH", help="Compare first: the text of the old version."),
-    ] = None
-    generated: Annotated[
-        list[str] | None,
-        typer.Option("--generated", "-g", metavar="NAME=PATH", help="With --against, the text of the new version."),
-    ] = None
-    real: Annotated[
-        str | None, typer.Option("--real", "-r", help="With --against, text of people; says which is nearer to it.")
-    ] = None
     by: Annotated[
         str, typer.Option("--by", metavar="FIELDS", help="With --against, fields whose slices are judged too.")
-    ] = UNCHOSEN
-    split_by: SplitBy = None
-    pairs: Pairs = None
+    ] = "auto"
     critics: CriticNames = None
 
     @property
@@ -70,8 +54,6 @@ class Compared:
         UsageError
             There is neither a run nor a text of each version, or texts are named without the old version.
         """
-        from momus.cli.sources import named_paths
-
         if not self.first:
             if run is None or self.generated or self.real or self.split_by:
                 raise UsageError(
@@ -92,17 +74,7 @@ class Compared:
 
     def compare(self, folder: Path, reading: Reading, better: Sequence[Preference]) -> None:
         """Compare the texts, and write the run and its page; what the folder keeps of the same texts is reused."""
-        from momus.cli.sources import given_texts
-
-        texts = given_texts(
-            self.real,
-            self.generated or [],
-            self.against,
-            None,
-            pairs=self.pairs,
-            split_by=self.split_by,
-            reading=reading,
-        )
+        texts = self.resolved(reading)
         m.compare(
             texts.real,
             texts.generated,
@@ -128,7 +100,6 @@ def diff(
     after: Annotated[str, typer.Argument(metavar="RUN_B", help="Later run folder.")],
     corpus: CorpusPairs = None,
     as_json: Json = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
 ) -> None:
     """Say whether run B is farther from human text than run A, and on which axes.
 
@@ -145,15 +116,13 @@ def diff(
     `momus gate` fails a build when a run is worse.
     """
     from momus.history.diff import diff_runs
-    from momus.history.view import diff_blocks, diff_json, in_markdown, on_terminal
+    from momus.history.view import diff_blocks, diff_json, on_terminal
 
     changes = diff_runs(before, after, corpus_pairs(corpus))
     if as_json:
         print_json(diff_json(changes))
-    elif as_markdown:
-        echo(in_markdown(diff_blocks(changes)))
     else:
-        print_narrow(on_terminal(diff_blocks(changes)))
+        print_view(on_terminal(diff_blocks(changes)), 80)
 
 
 def corpus_pairs(names: list[str] | None) -> list[tuple[str, str]]:
@@ -181,7 +150,7 @@ def gate(
         typer.Option(
             "--max",
             metavar="AXIS=D",
-            help="Largest distance to real text in human bands; AXIS.effect=D in units of the effect; D for all axes.",
+            help="Largest distance to real text in human bands; D for all axes.",
         ),
     ] = None,
     max_worse: Annotated[
@@ -197,10 +166,6 @@ def gate(
         ),
     ] = None,
     better: Better = None,
-    strict: Annotated[
-        bool | None,
-        typer.Option("--strict/--lenient", help="Fail unless a limit is shown to be kept; default: if shown broken."),
-    ] = None,
     alpha: Annotated[float | None, typer.Option(help="Level of the gate; default: that of the run, 0.05.")] = None,
     corpus: Annotated[
         list[str] | None, typer.Option("--corpus", metavar="NAME", help="Generated corpus to check; default: all.")
@@ -221,9 +186,9 @@ def gate(
 ) -> None:
     r"""Pass or fail a run by rules, for continuous integration; exit code 7 if it fails.
 
-    A rule fails if an interval shows that its limit is broken; with --strict, if
-    it does not show that the limit is kept. Never by a bare p-value. Options add
-    to the rules in momus-gate.toml or \[tool.momus.gate] of pyproject.toml.
+    A rule fails if an interval shows that its limit is broken, never by a bare
+    p-value. Options add to the rules in momus-gate.toml or \[tool.momus.gate] of
+    pyproject.toml.
 
     A rule for all axes leaves out those that these texts have nothing to be
     tested by, and says why; a rule that names such an axis cannot be decided,
@@ -253,7 +218,6 @@ def gate(
         max_worse=tuple(Limit.parse(text, "max_worse") for text in max_worse or ()),
         require=tuple(require or ()),
         better=tuple(map(Preference.parse, comma_separated(better) or ())),
-        strict=strict,
         alpha=alpha,
         corpus=tuple(corpus or ()),
         sequential=str(sequential or ""),
@@ -279,7 +243,7 @@ def gate(
     elif compared.first:
         print_short(result, folder)
     else:
-        print_narrow(on_terminal(gate_blocks(result, whole=False)))
+        print_view(on_terminal(gate_blocks(result, whole=False)), 80)
     if junit is not None:
         write_junit(result, junit)
     if github:
@@ -301,18 +265,14 @@ def _report_to_github(result: Any, err: bool) -> None:
 def print_short(result: GateResult, folder: Path) -> None:
     """Print the verdict, the first sentences of the comparison, what was not checked, and where its page is."""
     from momus.history.view import not_checked, power_line, verdict_line
-    from momus.report.words import against as words_of_versions
     from momus.report.words.leads import better_lines, first_sentences
     from momus.runs.answer import answer_of
     from momus.runs.folder import REPORT, read_results
 
-    results = read_results(folder)
-    against = results.against
-    answer = answer_of(results)
-    sentences = first_sentences(answer) if against is None else words_of_versions.first_sentences(answer, against)
+    answer = answer_of(read_results(folder))
     echo(verdict_line(result))
     # how many answers changed, if some did not, says nothing of what they became
-    first = sentences[: 2 if against is not None and against.unchanged else 1]
+    first = first_sentences(answer)[: 2 if answer.against is not None and answer.against.unchanged else 1]
     better = [s for s in better_lines(answer) if s not in first]
     lines = [*first, *better, power_line(result), *not_checked(result), f"Report: {folder / REPORT}"]
     echo("\n".join(filter(None, lines)))

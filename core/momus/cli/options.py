@@ -16,6 +16,7 @@ from momus.arguments import arg
 from momus.cli.help import HelpAll
 from momus.errors import UsageError
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES, MOST_SEED, Limits, parse_size
+from momus.processes import without_pandas
 from momus.redact import redacted
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
 
     def call(**values: Any) -> None:
         values.pop("help_all", None)
+        without_pandas()
         for name, (default, names) in groups.items():
             values[name] = replace(default, **{field: values.pop(field) for field in names if field in values})
         command(**values)
@@ -120,22 +122,6 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return call
-
-
-SplitBy = Annotated[
-    str | None,
-    typer.Option(
-        "--split-by",
-        metavar="COLUMN",
-        help="Take -g PATH apart into one text per value of this column; --against VALUE=PATH picks one of them.",
-    ),
-]
-Pairs = Annotated[
-    str | None,
-    typer.Option(
-        "--pairs", metavar="PATH", help="Compare the two texts of one file of pairs, such as chosen and rejected."
-    ),
-]
 
 
 @dataclass(frozen=True)

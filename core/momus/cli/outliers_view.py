@@ -54,27 +54,24 @@ def outlier_view(listing: Listing) -> RenderableType:
     return Group(*parts)
 
 
-def _rank(outlier: Outlier) -> str:
-    return str(outlier.first) if outlier.first == outlier.last else f"{outlier.first}–{outlier.last}"
-
-
 def _entry(o: Outlier, listing: Listing) -> RenderableType:
     """One document: a first line, and below it what there is to say, by name."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    first = Text(f"{_rank(o):>4}  ", style="dim").append(one_line(o.id), style="bold")
+    rank = str(o.first) if o.first == o.last else f"{o.first}–{o.last}"
+    first = Text(f"{rank:>4}  ", style="dim").append(one_line(o.id), style="bold")
     first.append(f"  {number(o.value)} {listing.unit}", style="")
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(width=12)
     table.add_column()
-    for name, text in _lines(o, listing):
+    for name, text in _lines(o):
         table.add_row(Text(f"      {name}", style="dim"), text)
     return Group(first, table)
 
 
-def _lines(o: Outlier, listing: Listing) -> list[tuple[str, Text]]:
+def _lines(o: Outlier) -> list[tuple[str, Text]]:
     from rich.text import Text
 
     lines = [("why", Text(one_line(o.why)))]

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,7 @@ from momus.errors import UsageError
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
+    from momus.critic import Critic
     from momus.engine.scoring import ScoringRun
     from momus.reading import ReadingOptions
     from momus.text.documents import LeftOut
@@ -134,11 +135,27 @@ def tell_failed(failed: Mapping[str, str]) -> None:
         echo(f"Warning: {left_out_warning(failed)}", err=True)
 
 
+def tell_scores(
+    critic: Critic[Any] | type[Critic[Any]], documents: int, nats: float, steps: float, unscored: Mapping[str, int]
+) -> None:
+    """Print the values of a text under a critic, from nats and steps of all its documents, and how many have none."""
+    from momus.critic.powers import has_latents
+    from momus.report.words.format import number
+
+    scored = documents - sum(unscored.values())
+    if not scored:
+        echo(f"{critic.name}: none could be scored", err=True)
+    else:
+        perplexity = f", Latent PPL {number(math.exp(nats / steps))}" if critic.sequence else ""
+        values = f"Latent NLL {number(nats / scored)} nats{perplexity}; " if has_latents(critic) else ""
+        echo(f"{critic.name}: {values}{scored:,} of {counted(documents, 'document')} scored")
+    for reason, n in unscored.items():
+        echo(f"  unscored: {n:,} ({reason})")
+
+
 def _tell(run: ScoringRun, world: int) -> None:
     """Say what the folder holds: scores by critic, and documents without one by reason."""
-    from momus.critic.powers import has_latents
     from momus.critic.registry import critic_class
-    from momus.report.words.format import number
 
     for note in run.notes:
         echo(f"Note: {note}", err=True)
@@ -148,17 +165,8 @@ def _tell(run: ScoringRun, world: int) -> None:
     echo(f"{counted(run.documents, 'document')} in {counted(len(run.done), 'part')}{rank}{kept} → {run.folder}")
     for name in run.done[0].nats if run.done else ():
         reasons = run.unscored(name)
-        scored = run.documents - reasons.total()
         nats, steps = (sum(getattr(d, what)[name] for d in run.done) for what in ("nats", "steps"))
-        if not scored:
-            echo(f"{name}: none could be scored", err=True)
-        else:
-            cls = critic_class(name)
-            ppl = f", Latent PPL {number(math.exp(nats / steps))}" if cls.sequence else ""
-            nll = f"Latent NLL {number(nats / scored)} nats{ppl}; " if has_latents(cls) else ""
-            echo(f"{name}: {nll}{scored:,} scored")
-        for reason, n in reasons.most_common():
-            echo(f"  unscored: {n:,} ({reason})")
+        tell_scores(critic_class(name), run.documents, nats, steps, dict(reasons.most_common()))
         shared = sum(d.fitted_on[name] for d in run.done)
         if shared:
             echo(f"Note: {shared:,} of these documents were in the text that {name} was fitted on.", err=True)

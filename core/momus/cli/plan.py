@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.options import comma_separated
 from momus.cli.printing import print_view
 from momus.report.words.format import text_table
 from momus.text.counting import percentage
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 
 def plan(
     run: Annotated[Path, typer.Argument(help="Folder of a pilot run that `momus compare --out` wrote.")],
-    critics: Annotated[
-        str | None, typer.Option("--critics", "-c", help="Critics whose axes to plan, comma-separated; default: all.")
-    ] = None,
     difference: Annotated[
         float | None,
         typer.Option(
@@ -45,19 +41,16 @@ def plan(
     detect a difference with a wanted power. Errors shrink with the square root
     of the number of documents; brackets show the uncertainty of the pilot's.
 
-    Example: detect 0.2 standard deviations on the axis of length
+    Example: detect 0.2 standard deviations
 
-      [bold]momus plan pilot --critics length --difference 0.2[/bold]
+      [bold]momus plan pilot --difference 0.2[/bold]
 
     Next: generate that many documents, and compare them in a new run.
     """
     from momus.joint.planning import plan as plan_of
     from momus.runs.folder import read_results
 
-    plans = plan_of(
-        read_results(run).verdicts, comma_separated(critics), difference=difference, power=power, family=family
-    )
-    print_view(plan_view(plans))
+    print_view(plan_view(plan_of(read_results(run).verdicts, difference=difference, power=power, family=family)))
 
 
 def plan_view(plans: Sequence[AxisPlan]) -> RenderableType:

@@ -45,11 +45,6 @@ def print_view(view: Any, width: int | None = None) -> None:
     safe_console(width=min(width, terminal or width), highlight=False).print(view)
 
 
-def print_narrow(view: Any) -> None:
-    """Print a rich renderable as wide as the terminal, and 80 columns into files and pipes."""
-    print_view(view, None if sys.stdout.isatty() else 80)
-
-
 def print_json(content: Any) -> None:
     """Print JSON, in ASCII: names may hold what a terminal must not see; numbers that are not finite are null."""
     typer.echo(json.dumps(plain(content), indent=2, allow_nan=False))

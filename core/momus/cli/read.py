@@ -30,11 +30,12 @@ def read(
     Next: `momus compare` with the same options.
     """
     from momus.checks.notes import reading_notes
-    from momus.reading.reader import read_path
+    from momus.reading.options import Source
+    from momus.reading.reader import read_source
     from momus.report.words.texts import text_lines
 
     options = reading.options()
-    corpus, seen = read_path(path, options.of_text(None))
+    corpus, seen = read_source(Source.parse(path, options.fmt is None), options.of_text(None))
     corpus = options.of_documents(corpus)
     content: dict[str, Any] = {
         "read_as": corpus.origin.read_as if corpus.origin is not None else "",

@@ -21,10 +21,9 @@ from momus.cli.options import (
     config_tables,
     expanded,
 )
-from momus.cli.parts import Share, score_into_folder, tell_failed, tell_left_out
+from momus.cli.parts import Share, score_into_folder, tell_failed, tell_left_out, tell_scores
 from momus.cli.printing import echo
 from momus.critic.hooks import DeviceMixin, moved, overlap, with_needs
-from momus.critic.powers import has_latents
 from momus.errors import UsageError
 from momus.files import TABLE, write_table
 from momus.ownership import check_output, check_place
@@ -72,7 +71,6 @@ def fit(
     sample: Annotated[
         int | None, typer.Option(min=2, help="Fit on a random sample of so many documents; for other critics.")
     ] = None,
-    sample_seed: Annotated[int, typer.Option(min=0, help="With --sample: another number draws another sample.")] = 0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace fitted critics in --out.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -112,7 +110,7 @@ def fit(
 
                 tell_left_out(fit_in_parts(model, text, options, jobs))
             else:
-                corpus = corpus or _text_to_fit(text, options, sample, sample_seed, reporter)
+                corpus = corpus or _text_to_fit(text, options, sample, reporter)
                 with reporter.stage(f"fitting {model.name}"):
                     model.fit(corpus)
             model.save(folder)
@@ -129,7 +127,7 @@ def _tell_fitted(model: Critic[Any], folder: Path) -> None:
         echo(f"Warning: {note.text}" if note.warning else note.text)
 
 
-def _text_to_fit(real: str, options: ReadingOptions, sample: int | None, seed: int, reporter: Reporter) -> Corpus:
+def _text_to_fit(real: str, options: ReadingOptions, sample: int | None, reporter: Reporter) -> Corpus:
     """Read the text to fit on, or a sample of it, and say what was read."""
     if sample is None:
         from momus.reading import as_corpus
@@ -138,7 +136,7 @@ def _text_to_fit(real: str, options: ReadingOptions, sample: int | None, seed: i
     else:
         from momus.engine.fitting import read_sample
 
-        corpus, documents, left_out = read_sample(real, sample, options, seed)
+        corpus, documents, left_out = read_sample(real, sample, options)
         tell_left_out(left_out)
         echo(f"A sample of {counted(len(corpus), 'document')}, drawn at random from {documents:,}")
     options.check_kept([corpus])
@@ -228,7 +226,8 @@ def score(
             continue
         if out is not None:
             _write_rows(scores, corpus, options.keep, out)
-        _tell_scores(critic, scores)
+        nats, steps = (float(column[scores.scored].sum()) for column in (scores.nll, scores.steps))
+        tell_scores(critic, len(scores), nats, steps, scores.unscored)
         scored += scores.n_scored
         shared = overlap(critic, corpus)
         if shared:
@@ -307,20 +306,6 @@ def _write_rows(scores: Scores, corpus: Corpus, keep: Sequence[str], out: Path) 
             column = f"field {column}"
         rows = rows.append_column(column, [corpus.field(name)])
     write_table(rows, out)
-
-
-def _tell_scores(critic: Critic[Any], scores: Scores) -> None:
-    """Print the values of the text, and how many documents have none, by reason."""
-    from momus.report.words.format import number
-
-    if scores.n_scored:
-        ppl = f", Latent PPL {number(scores.latent_ppl)}" if critic.sequence else ""
-        nll = f"Latent NLL {number(scores.latent_nll)} nats{ppl}; " if has_latents(critic) else ""
-        echo(f"{critic.name}: {nll}{scores.n_scored:,} of {counted(len(scores), 'document')} scored")
-    else:
-        echo(f"{critic.name}: none of {counted(len(scores), 'document')} could be scored", err=True)
-    for reason, n in scores.unscored.items():
-        echo(f"unscored: {n:,} ({reason})")
 
 
 def _tell_reading(corpus: Corpus) -> None:

@@ -36,24 +36,20 @@ def show(
 
     Next: `momus open run` shows the report.
     """
-    from momus.runs.folder import read_results
+    from momus import read_comparison
+    from momus.runs.folder import REPORT
+    from momus.runs.manifest import REPORT_KIND
 
     exclude(html=html, as_json=printed.as_json, **printed.tables)
     need("html", html, out=out)
     folder = run_folder(run)
+    comparison = read_comparison(folder)
     if html:
-        _write_report(folder, out)
+        if out is not None:
+            check_output(out, REPORT_KIND)
+        echo(f"Report: {comparison.report(out or folder / REPORT)}")
     else:
-        printed.show(read_results(folder), folder)
-
-
-def _write_report(folder: Path, out: Path | None) -> None:
-    from momus.report.page import write_report
-    from momus.runs.folder import REPORT, read_results
-    from momus.runs.manifest import REPORT_KIND
-
-    check_output(out or folder / REPORT, REPORT_KIND, kept_by=None if out else folder)
-    echo(f"Report: {write_report(read_results(folder), out or folder / REPORT)}")
+        printed.show(comparison, folder)
 
 
 def open_report(
@@ -142,8 +138,8 @@ def figures(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the figures to.")],
     formats: Annotated[str, typer.Option("--format", help="pdf, svg and png, comma-separated.")] = "pdf,svg,png",
     width: Annotated[
-        str, typer.Option(help="column (3.35 inches), page (6.9 inches), or a number of inches.")
-    ] = "column",
+        float, typer.Option(min=1.5, max=40, help="Inches; 3.35 is a column of a page with two, 6.9 the page.")
+    ] = 3.35,
 ) -> None:
     """Write the figures of a finished run at the width of a column of a paper.
 
@@ -153,14 +149,12 @@ def figures(
 
     Example:
 
-      [bold]momus figures run --out figures --format pdf --width page[/bold]
+      [bold]momus figures run --out figures --format pdf --width 6.9[/bold]
 
     Next: include the files in your paper; the CSV files have the numbers.
     """
-    from momus.report.figures.files import figure_width, write_figures
+    from momus.report.figures.files import write_figures
     from momus.runs.folder import read_results
 
-    inches = figure_width(width)
-    chosen = tuple(comma_separated(formats) or ())
-    written = write_figures(read_results(run), out, chosen, inches)
+    written = write_figures(read_results(run), out, comma_separated(formats) or (), width)
     echo(f"{len(written)} files in {out}: {', '.join(path.name for path in written if path.suffix == '.csv')} …")

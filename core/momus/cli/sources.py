@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from momus.arguments import arg
 from momus.cli.options import Reading
@@ -29,34 +31,108 @@ class Given:
     reading: ReadingOptions
 
 
-def given_texts(
-    real: str | None,
-    generated: Sequence[str],
-    against: str | None,
-    fit: str | None,
-    *,
-    pairs: str | None,
-    split_by: str | None,
-    reading: Reading,
-) -> Given:
-    """The texts of ``momus compare``.
+@dataclass(frozen=True)
+class NamedTexts:
+    """The texts that a comparison names, as they are typed."""
 
-    Raises
-    ------
-    UsageError
-        Options exclude each other, or no text is named.
-    """
-    exclude(pairs=pairs, generated=generated or None)
-    exclude(pairs=pairs, against=against)
-    exclude(pairs=pairs, split_by=split_by)
-    if pairs is not None:
-        return _of_pairs(pairs, real, reading)
-    if split_by is not None:
-        return _split(real, generated, against, split_by, reading)
-    paths = named_paths(list(generated))
-    reference = named_paths([against], "--against") if against else None
-    options = reading.options(["real", "fit", *(reference or {}), *paths])
-    return Given(real, dict(paths), None if reference is None else dict(reference), options)
+    generated: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--generated",
+            "-g",
+            metavar="NAME=PATH",
+            help="Generated text, with a name or by that of its file; can be repeated.",
+        ),
+    ] = None
+    real: Annotated[
+        str | None, typer.Option("--real", "-r", help="Real text to compare with, held out from --fit.")
+    ] = None
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="NAME=PATH",
+            help="Text of a model to compare with in place of --real; with --real too, say which is nearer to it.",
+        ),
+    ] = None
+    split_by: Annotated[
+        str | None,
+        typer.Option(
+            "--split-by",
+            metavar="COLUMN",
+            help="Take -g PATH apart into one text per value of this column; --against VALUE=PATH picks one of them.",
+        ),
+    ] = None
+    pairs: Annotated[
+        str | None,
+        typer.Option(
+            "--pairs", metavar="PATH", help="Compare the two texts of one file of pairs, such as chosen and rejected."
+        ),
+    ] = None
+
+    def resolved(self, reading: Reading) -> Given:
+        """The texts, and how they are read.
+
+        Raises
+        ------
+        UsageError
+            Options exclude each other, or no text is named.
+        """
+        for other in ("generated", "against", "split_by"):
+            exclude(pairs=self.pairs, **{other: getattr(self, other)})
+        if self.pairs is not None:
+            return _of_pairs(self.pairs, self.real, reading)
+        if self.split_by is not None:
+            return self._split(self.split_by, reading)
+        paths = named_paths(self.generated or [])
+        reference = named_paths([self.against], "--against") if self.against else None
+        options = reading.options(["real", "fit", *(reference or {}), *paths])
+        return Given(self.real, {**paths}, None if reference is None else {**reference}, options)
+
+    def _split(self, column: str, reading: Reading) -> Given:
+        """One text per value of a column of each file; people among them are the real text where none is named."""
+        from momus.engine.large import split_texts
+
+        options = reading.options(["real", "fit"])
+        texts: dict[str, TextSource] = {}
+        where: dict[str, str] = {}
+        for path in self.generated or ():
+            label, _, rest = path.partition("=")
+            if rest and not os.path.lexists(path) and os.path.lexists(rest):
+                raise UsageError(f"{label!r} names no text: {arg('split_by', column)} does", hint=f"give {rest} alone")
+            parts, conditions = split_texts(path, column, options)
+            where |= conditions
+            taken = next((name for name in parts if name in texts), None)
+            if taken is not None:
+                raise UsageError(f"two files have texts of {taken!r}", hint="name one of the files")
+            texts.update(parts)
+        values = ", ".join(list(texts)[:9])
+        real: TextSource | None = self.real
+        reference = self._reference(texts, column)
+        if real is None and reference is None:
+            people = next((name for name in texts if name.lower() in PEOPLE), None)
+            if people is None:
+                raise UsageError(
+                    f"the values of {column} are {values}: none is text of people",
+                    hint=f"compare with one of them by {arg('against', next(iter(texts)))}, or with a text by "
+                    f"{arg('real')}",
+                )
+            real = texts.pop(people)
+            where |= {"real": where.pop(people)} if people in where else {}
+        return Given(real, texts, reference, replace(options, where=where) if where else options)
+
+    def _reference(self, texts: dict[str, TextSource], column: str) -> dict[str, TextSource] | None:
+        """The text of ``--against``, taken from those of a column if it is one of them."""
+        if self.against is None:
+            return None
+        name, separator, path = self.against.partition("=")
+        chosen = next((n for n in (self.against, path, name) if n in texts), None)
+        if chosen is not None:
+            return {chosen: texts.pop(chosen)}
+        if not separator:
+            values = ", ".join(list(texts)[:9])
+            raise UsageError(f"no text is called {self.against!r}", hint=f"the values of {column} are {values}")
+        return {**named_paths([self.against], "--against")}
 
 
 def _of_pairs(path: str, real: str | None, reading: Reading) -> Given:
@@ -70,49 +146,6 @@ def _of_pairs(path: str, real: str | None, reading: Reading) -> Given:
     if first in PEOPLE and real is None:
         return Given(path, {second: path}, None, options)
     return Given(real, {second: path}, {first: path}, options)
-
-
-def _split(real: str | None, generated: Sequence[str], against: str | None, column: str, reading: Reading) -> Given:
-    """One text per value of a column of each file; people among them are the real text where none is named."""
-    from momus.engine.large import split_texts
-
-    options = reading.options(["real", "fit"])
-    texts: dict[str, TextSource] = {}
-    where: dict[str, str] = {}
-    for path in generated:
-        label, _, rest = path.partition("=")
-        if rest and not os.path.lexists(path) and os.path.lexists(rest):
-            raise UsageError(f"{label!r} names no text: {arg('split_by', column)} does", hint=f"give {rest} alone")
-        parts, conditions = split_texts(path, column, options)
-        where |= conditions
-        taken = next((name for name in parts if name in texts), None)
-        if taken is not None:
-            raise UsageError(f"two files have texts of {taken!r}", hint="name one of the files")
-        texts.update(parts)
-    reference: Mapping[str, TextSource] | None = None
-    if against is not None:
-        name = next((n for n in (against, against.partition("=")[2], against.partition("=")[0]) if n in texts), None)
-        if name is None and "=" in against:
-            reference = dict(named_paths([against], "--against"))
-        elif name is None:
-            values = ", ".join(list(texts)[:9])
-            raise UsageError(f"no text is called {against!r}", hint=f"the values of {column} are {values}")
-        else:
-            reference = {name: texts.pop(name)}
-    people = next((name for name in texts if name.lower() in PEOPLE), None)
-    if real is None and reference is None and people is None:
-        raise UsageError(
-            f"the values of {column} are {', '.join(list(texts)[:9])}: none is text of people",
-            hint=f"compare with one of them by {arg('against', next(iter(texts)))}, or with a text by {arg('real')}",
-        )
-    of_people = None
-    if real is None and reference is None and people is not None:
-        of_people = texts.pop(people)
-        where |= {"real": where.pop(people)} if people in where else {}
-    options = replace(options, where=where) if where else options
-    if of_people is not None:
-        return Given(of_people, texts, None, options)
-    return Given(real, texts, None if reference is None else dict(reference), options)
 
 
 def given_labels(fields: Sequence[str], files: Sequence[str], gold: Sequence[str] = ()) -> dict[str, str | None]:

@@ -99,7 +99,7 @@ def posterior_is_proper(s: Subject) -> None:
 def parts_add_up_to_the_evidence(s: Subject) -> None:
     """The parts of log P(x) are those of the scores, and no more than log P(x); states have an entropy from 0 to log K.
 
-    What is left of log P(x) is a Kullback–Leibler divergence, 0 or more; of a Monte-Carlo estimate, 0. Scores of a
+    What is left of log P(x) is a Kullback–Leibler divergence, 0 or more; of a bound, 0. Scores of a
     critic that does not decompose log P(x) have no parts.
     """
     critic = s.fitted

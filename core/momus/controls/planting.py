@@ -32,11 +32,6 @@ class Planted:
     corpus: Corpus
     changes: Mapping[str, Sequence[int]]
 
-    @property
-    def count(self) -> int:
-        """Number of changed places in the whole corpus."""
-        return sum(map(len, self.changes.values()))
-
 
 @dataclass(frozen=True)
 class Setting:

@@ -114,7 +114,7 @@ class Critic(Estimator, ABC, Generic[Z]):
         Parameters
         ----------
         texts
-            A corpus, a path, or texts in memory, see `momus.reading.read_memory`.
+            A corpus, a path, or texts in memory, see `momus.read_corpus`.
         batch_size
             Documents per batch; changes memory and speed, not results.
         progress
@@ -247,7 +247,7 @@ class TokenCritic(Critic[Z], ReadingMixin, ABC):
     Parameters
     ----------
     tokens
-        Name of the tokenizer: ``words``, ``whitespace`` for text that is already tokenised, or ``icu``.
+        Name of the tokenizer: ``words``, or ``whitespace`` for text that is already tokenised.
     lower
         Whether to lower-case text first.
     """

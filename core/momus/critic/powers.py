@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from momus.evidence import Evidence, MarkedDocument
     from momus.text.corpus import Corpus
 
-Kind = Literal["exact", "bound", "estimate"]
-"""What a critic knows of log P(x): its value, a lower bound (the sum of the three parts), or a Monte-Carlo estimate."""
+Kind = Literal["exact", "bound"]
+"""What a critic knows of log P(x): its value, or a lower bound (the sum of the three parts)."""
 PARTS = ("log_prior", "log_likelihood", "entropy", "log_evidence")
 """Names of the three parts and of log P(x), in the order of the columns of `Decomposition.columns`."""
 
@@ -143,7 +143,7 @@ class DecompositionMixin(ABC):
     Attributes
     ----------
     evidence_kind
-        Whether the last column is log P(x), a lower bound of it, or a Monte-Carlo estimate.
+        Whether the last column is log P(x), or a lower bound of it.
     evidence_of
         What log P(x) is the probability of, for readers, where that is not the text itself.
     """

@@ -36,23 +36,24 @@ def score(
     batch_size: int | None = None,
     progress: Callable[[int], None] | None = None,
     summarize: bool = True,
+    pool: bool = True,
 ) -> Scores:
     """Score a corpus under a fitted critic; see `Critic.score`.
 
-    Without ``summarize``, the scores have no summary where that is the sum of their rows.
+    Without ``summarize``, the scores have no summary; without ``pool``, none where that is the sum of their rows.
     """
     check_fitted(critic)
     if (tokenizer := tokenizer_of(critic)) is not None:
         corpus.tokens(tokenizer)  # tokenise once; slices share the tokens
     scored = []
     for start, stop in batches(corpus, batch_size) or [(0, 0)]:
-        scored.append(_score_batch(critic, corpus.slice(start, stop)))
+        scored.append(_score_batch(critic, corpus.slice(start, stop), summarize))
         if progress is not None:
             progress(stop)
     groups = corpus.groups if any(g is not None for g in corpus.groups) else ()
     scores = replace(joined(scored), corpus=corpus.name, ids=corpus.ids, prompts=corpus.prompts, groups=groups)
     n = projected(critic, scores.reasons)
-    if not (summarize and n and pools_rows(critic)):
+    if not (summarize and pool and n and pools_rows(critic)):
         return scores
     return replace(scores, summary=Pooled.of_rows({k: r for k, r in scores.rows.items() if k != AGGREGATED}, n))
 
@@ -77,7 +78,7 @@ def batches(corpus: Corpus, batch_size: int | None = None) -> list[tuple[int, in
     return cuts
 
 
-def _score_batch(critic: Critic[Any], batch: Corpus) -> Scores:
+def _score_batch(critic: Critic[Any], batch: Corpus, summarize: bool) -> Scores:
     n = len(batch)
     nll, steps, reasons = np.full(n, np.nan), np.zeros(n, dtype=np.int64), _reasons(critic, batch)
     unscored = Scores(critic.name, batch.name, batch.ids, batch.prompts, nll, steps, reasons, groups=batch.groups)
@@ -109,10 +110,13 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> Scores:
     elif critic.reporting.aggregated and isinstance(latents, StateSequences):
         rows[AGGREGATED] = aggregated(latents)
     tables = {key: returned.rows(key, table, len(scorable)) for key, table in rows.items()}
+    summary = None
+    if summarize and isinstance(critic, EvidenceMixin) and not pools_rows(critic):
+        summary = critic.summarize(latents)
     return replace(
         unscored,
         rows={key: place(table, scorable, n) for key, table in tables.items()},
-        summary=critic.summarize(latents) if isinstance(critic, EvidenceMixin) and not pools_rows(critic) else None,
+        summary=summary,
         errors=_placed(prior.errors, scorable, n),
         z=pa.array(z, pa.string()) if any(word is not None for word in z) else None,
         oddity=_placed(None if oddity is None else np.where(stepless, np.nan, oddity), scorable, n),

@@ -14,7 +14,6 @@ from momus.discover.features import Feature, place_of
 from momus.discover.proposing import Held, Holding, Predicate
 from momus.errors import UsageError
 from momus.inference.design import Design
-from momus.inference.result import TestResult
 from momus.inference.testing import compare_rows
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -125,25 +124,14 @@ def verify(
     discoveries = []
     for i, (predicate, result) in enumerate(zip(holding.features, results, strict=True)):
         columns = rows[0][str(i)][:, 0], rows[1][str(i)][:, 0]
-        p = result.p_in_axis if len(results) > 1 else result.p
+        values = result.real_value or 0.0, result.generated_value or 0.0, result.difference or 0.0
+        # what holds in no document, or in all, is not tested
+        p, adjusted = (1.0 if x is None else x for x in (result.p, result.p_in_axis if len(results) > 1 else result.p))
         equal = at_equal_length(columns, (lengths[0], lengths[1]), design)
-        examples = _examples(predicate, columns, judged, texts, int((result.difference or 0) > 0))
-        discoveries.append(_discovery(predicate, sources[i], result, p, equal, examples))
+        examples = _examples(predicate, columns, judged, texts, int(values[2] > 0))
+        interval = result.low, result.high
+        discoveries.append(Discovery(predicate, sources[i], *values, *interval, p, adjusted, *equal, examples))
     return discoveries
-
-
-def _discovery(
-    predicate: Predicate,
-    source: str,
-    result: TestResult,
-    p: float | None,
-    equal: tuple[float, float, float],
-    examples: tuple[tuple[str, str], ...],
-) -> Discovery:
-    values = result.real_value or 0.0, result.generated_value or 0.0, result.difference or 0.0
-    # what holds in no document, or in all, is not tested
-    p_values = 1.0 if result.p is None else result.p, 1.0 if p is None else p
-    return Discovery(predicate, source, *values, result.low, result.high, *p_values, *equal, examples)
 
 
 def _dense(held: Held) -> Floats:

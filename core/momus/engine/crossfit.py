@@ -1,10 +1,11 @@
 """Cross-fitting: every document is scored by critics that saw no answer to its prompt.
 
 So it is where the reference is text of a model. Prompts are dealt to k folds. For each fold, a critic is fitted on the
-other folds of the reference, and scores the documents of this fold of all texts; another one, fitted on the other folds
-of each new text, says how predictable the reference is under it. A critic whose latents have no names of their own
-(`Reporting.together`: topics, dimensions) is fitted once on all texts together, without being told which is which.
-Exchanging texts changes nothing in that fit, so tests keep their level, and a topic is one topic in all folds.
+other folds of the reference, and scores the documents of this fold of all texts. Of an axis that differs, another one
+that is fitted on the other folds of a new text says how predictable the reference is under it. A critic whose latents
+have no names of their own (`Reporting.together`: topics, dimensions) is fitted once on all texts together, without
+being told which is which. Exchanging texts changes nothing in that fit, so tests keep their level, and a topic is one
+topic in all folds.
 
 Errors of folds are dependent, since the critic of one fold has seen the others. That is of second order: where both
 texts come from one source, the mean difference of a fold is 0 for every critic, whatever it was fitted on. Where a
@@ -13,18 +14,19 @@ statistic is of what few documents share (names), it is not: critics of folds ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from momus.against.changes import changed_items, direction_of, path_of, rows_of
+from momus.against.changes import changed_items, direction_of, path_of
 from momus.against.versions import Direction, Item, Path, Versions
 from momus.critic import Counted, Critic, Statistic
 from momus.critic.hooks import AdvancedMixin, device_of, moved, row_unit, settled, tokenizer_of
 from momus.critic.powers import EvidenceMixin, ItemsMixin, defines
 from momus.critic.scores import AGGREGATED, Scores, joined
+from momus.critic.scoring import score
 from momus.errors import FittingError
 from momus.estimator import clone
 from momus.numeric.rounding import ROUNDING
@@ -69,14 +71,13 @@ def cross_scored(
     settings: Settings,
     timed: Timed,
     folder: RunFolder | None = None,
-) -> tuple[list[Scores], list[Scores], list[Scores]]:
+) -> tuple[list[Scores], list[Scores]]:
     """Fit the critic on all texts, and score them by critics of folds.
 
     Returns
     -------
     Scores of the reference and of the new texts: those that are tested, and those under the critic that was fitted on
-    all texts, from which evidence is made. Of each new text: the reference, under critics fitted on that text; none for
-    critics fitted once.
+    all texts, from which evidence is made.
 
     Raises
     ------
@@ -94,24 +95,45 @@ def cross_scored(
     settled(critic, corpora)
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
-    folded = critic.reporting.together == "folds"
-    once = critic.reporting.together == "once" or row_unit(critic) != "document"
+    once = fitted_once(critic)
     shown: list[Scores] = []
     # evidence is made of one fit: states of two fits have no common numbers
     if once or isinstance(critic, EvidenceMixin):
         with timed.stage("scoring", "all", sum(map(len, corpora))):
             shown = [critic.score(c) for c in corpora]
     if once:
-        return shown, shown, []
+        return shown, shown
     numbers = fold_numbers(corpora, settings.folds, settings.seed)
-    every = old, *new = range(len(corpora))  # numbers of the reference, of the new texts, and of both
+    every = range(len(corpora))  # the reference is the first
+    fitted = every if critic.reporting.together == "folds" else [0]
     with timed.stage("scoring", "folds", sum(map(len, corpora))):
         # fitted on the other folds, so that no document is scored by a critic that has seen it or its prompt
-        scored = _by_folds(critic, corpora, numbers, every if folded else [old], every)
-        # fitted on both texts, a critic has no direction
-        turned = [] if folded else new
-        reverse = [_by_folds(critic, corpora, numbers, [k], [old])[0] for k in turned]
-    return scored, shown or scored, reverse
+        scored = _by_folds(critic, corpora, numbers, fitted, every)
+    return scored, shown or scored
+
+
+def fitted_once(critic: Critic[Any]) -> bool:
+    """Whether a critic is fitted on all texts, and in no folds."""
+    return critic.reporting.together == "once" or row_unit(critic) != "document"
+
+
+def in_reverse(
+    critic: Critic[Any], texts: Texts, settings: Settings, timed: Timed, names: Collection[str]
+) -> dict[str, Scores]:
+    """The scores of the reference under critics that are fitted on each of the new texts of these names.
+
+    None under critics that are fitted on both texts: they have no direction.
+    """
+    if fitted_once(critic) or critic.reporting.together == "folds":
+        return {}
+    corpora = [texts.real, *texts.generated]
+    numbers = fold_numbers(corpora, settings.folds, settings.seed)
+    with timed.stage("scoring", "reverse", len(texts.real)):
+        return {
+            c.name: _by_folds(critic, corpora, numbers, [k], [0])[0]
+            for k, c in enumerate(texts.generated, 1)
+            if c.name in names
+        }
 
 
 def _by_folds(
@@ -131,7 +153,7 @@ def _by_folds(
             rows = np.flatnonzero(numbers[k] == fold)
             # a small text may have no document in a fold
             if len(rows):
-                parts[k][fold] = rows, learnt.score(corpora[k].take(rows))
+                parts[k][fold] = rows, score(learnt, corpora[k].take(rows), summarize=False)
     of_folds = [{fold: scores for fold, (_, scores) in parts[k].items()} for k in scored]
     return [
         _joined(critic, corpora[k], [(rows, levelled[fold]) for fold, (rows, _) in parts[k].items()])
@@ -147,12 +169,12 @@ def _joined(critic: Critic[Any], corpus: Corpus, parts: Sequence[tuple[Ints, Sco
         replace(s, summary=None, rows={k: table for k, table in s.rows.items() if k not in unlabelled})
         for _, s in parts
     ]
-    # documents are fold by fold here; `rows_of` inverts their row numbers
-    return joined(sides).take(rows_of(np.concatenate([rows for rows, _ in parts]), len(corpus)), corpus.name)
+    # documents are fold by fold here; to sort their row numbers, (n,), inverts that order
+    return joined(sides).take(np.argsort(np.concatenate([rows for rows, _ in parts])), corpus.name)
 
 
 def versions_of(
-    critic: Critic[Any], texts: Texts, scored: Sequence[Scores], reverse: Sequence[Scores], settings: Settings
+    critic: Critic[Any], texts: Texts, scored: Sequence[Scores], reverse: Mapping[str, Scores], settings: Settings
 ) -> Versions | None:
     """What the critic says of the versions; None for critics whose rows are not documents."""
     if row_unit(critic) != "document":
@@ -181,10 +203,9 @@ def _items(critic: Critic[Any], corpora: Sequence[Corpus], scored: Sequence[Scor
 
 
 def _directions(
-    critic: Critic[Any], scored: Sequence[Scores], reverse: Sequence[Scores], alpha: float
+    critic: Critic[Any], scored: Sequence[Scores], reverse: Mapping[str, Scores], alpha: float
 ) -> list[Direction]:
-    # not strict: critics that were fitted once have no reverse
-    sides = zip(scored[1:], reverse, strict=False)
+    sides = [(new, reverse[new.corpus]) for new in scored[1:] if new.corpus in reverse]
     directions = (direction_of(critic.name, critic.axis, critic.sequence, new, old, alpha) for new, old in sides)
     return [d for d in directions if d is not None]
 

@@ -23,9 +23,10 @@ from momus.engine.reuse import names_of
 from momus.errors import MomusError, StoreError, UsageError
 from momus.limits import size_text
 from momus.ownership import kind_of
-from momus.reading import ReadingOptions, TextSource, split_by
+from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.reading.parts import InputFile, list_inputs, read_first
 from momus.reading.paths import Where
+from momus.reading.reader import by_value
 from momus.rows.folder import RowFolder
 from momus.rows.plan import PART_BYTES, Plan, pieces_of
 from momus.rows.store import StoredText
@@ -93,8 +94,7 @@ class LargeTexts:
 
 def size_of(file: InputFile) -> int:
     """Bytes of a file, or what they may be when it is unpacked."""
-    packed = file.kind is not None and file.kind.startswith("packed ")
-    return file.size * (PACKED if packed or file.kind == "parquet" else 1)
+    return file.size * (PACKED if file.kind.startswith("packed ") or file.kind == "parquet" else 1)
 
 
 def large_texts(real: TextSource, generated: Mapping[str, TextSource], reading: ReadingOptions) -> LargeTexts | None:
@@ -134,15 +134,15 @@ def split_texts(path: str, column: str, reading: ReadingOptions) -> tuple[dict[s
     files: list[InputFile] = []
     with suppress(MomusError):  # of what cannot be read in parts
         files, _ = list_inputs([path], reading)
+    keeping = replace(reading, keep=(*reading.keep, column))
     if reading.where is None and sum(map(size_of, files)) > LARGE:
-        keeping = replace(reading, keep=(*reading.keep, column))
         values: dict[str | None, None] = {}
         for piece in pieces_of(files, reading, PREVIEW):
             values.update(dict.fromkeys(piece.read(keeping).field(column)))
         conditions = {value: f"{column}={value}" for value in values if value is not None}
         if None not in values and all(Where(text).equals == (column, value) for value, text in conditions.items()):
             return dict.fromkeys(conditions, path), conditions
-    return dict(split_by(path, column, reading=reading)), {}
+    return dict(by_value(as_corpus(path, reading=keeping), column)), {}
 
 
 def whole_note(large: LargeTexts) -> str:

@@ -49,8 +49,6 @@ class Measured:
         What an earlier run did not spare this one.
     shown
         The scores that evidence is made of.
-    reverse
-        Where the reference is text of a model: its scores under critics fitted on each new text. None elsewhere.
     """
 
     critic: Critic[Any]
@@ -58,7 +56,6 @@ class Measured:
     scored: list[Scores]
     shown: list[Scores]
     again: tuple[Again, ...] = ()
-    reverse: list[Scores] | None = None
 
     @cached_property
     def sampled(self) -> list[Scores]:
@@ -83,8 +80,7 @@ def measured(
     """
     # critics of folds cannot be taken over from an earlier run
     if settings.against:
-        scored, shown, reverse = cross_scored(critic, texts, settings, timed, folder)
-        return Measured(critic, texts, scored, shown, reverse=reverse)
+        return Measured(critic, texts, *cross_scored(critic, texts, settings, timed, folder))
     if texts.in_parts:
         with timed.stage("reading", "scores"):
             scored = [stored.scores(critic.name) for stored in texts.stored]

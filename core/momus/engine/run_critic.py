@@ -13,14 +13,13 @@ from typing import Any, cast
 import numpy as np
 
 from momus.against.units import OwnBands
-from momus.checks.notes import group_notes
 from momus.critic import Critic
 from momus.critic.base import notes_of
 from momus.critic.fitted import FittedOn
 from momus.critic.hooks import AdvancedMixin, device_of, moved, settled
 from momus.critic.scores import Scores
 from momus.critic.splitting import usable_documents
-from momus.engine.crossfit import versions_of
+from momus.engine.crossfit import in_reverse, versions_of
 from momus.engine.large import scored_by_parts
 from momus.engine.measured import Measured, few_notes, measured, with_shown
 from momus.engine.reuse import Reuse, critic_signature, kept_outcome
@@ -110,7 +109,7 @@ def run_critic(critic: Critic[Any], work: Work, timed: Timed) -> Outcome:
         if kept is not None:
             return kept
     measurement = measured(critic, texts, settings, folder, work.reuse, timed)
-    result = replace(described(measurement, settings, work.axes), signature=signature)
+    result = replace(described(measurement, settings), signature=signature)
     with timed.stage("testing", "slices"):
         codes = codes_of(settings.by, measurement.texts.analysed) if settings.by else []
         result = replace(
@@ -119,6 +118,11 @@ def run_critic(critic: Critic[Any], work: Work, timed: Timed) -> Outcome:
             wins=wins_of(measurement.critic, measurement.sampled, settings),
         )
     result = replace(result, verdicts=verdicts_of(measurement, work, timed), pairs=pairs_of(measurement, work, timed))
+    if settings.against:
+        # no direction is told of an axis that does not differ
+        differing = {v.generated for v in result.verdicts if v.p is not None and v.p <= 1 - settings.confidence}
+        reverse = in_reverse(measurement.critic, texts, settings, timed, differing)
+        result = replace(result, versions=versions_of(measurement.critic, texts, measurement.scored, reverse, settings))
     # verdicts first: the spread is written into them, and examples follow the one that leads
     result = with_spread(result, measurement, settings, timed)
     result = with_shown(result, measurement, settings, timed)
@@ -130,7 +134,7 @@ def verdicts_of(measurement: Measured, work: Work, timed: Timed) -> list[Verdict
     real, *others = measurement.scored  # the reference first
     # one object for all generated texts, as each spread is estimated once
     bands = HumanBands(real.scored_groups, work.settings.seed)
-    if measurement.reverse is not None:
+    if work.settings.against:
         bands = OwnBands(real.scored_groups, work.settings.seed, prompts=real.scored_prompts)
     verdicts = []
     for scores in others:
@@ -155,10 +159,9 @@ def pairs_of(measurement: Measured, work: Work, timed: Timed) -> list[Verdict]:
     return verdicts
 
 
-def described(measurement: Measured, settings: Settings, axes: int) -> CriticResult:
+def described(measurement: Measured, settings: Settings) -> CriticResult:
     """The result before anything is tested: the fitted critic, what it could not score, and what is to be known."""
     critic, texts, sampled = measurement.critic, measurement.texts, measurement.sampled
-    prompts_of_versions = bool(settings.against) and list(sampled[0].ids) == list(sampled[0].prompts)
     return CriticResult(
         name=critic.name,
         axis=critic.axis,
@@ -176,11 +179,7 @@ def described(measurement: Measured, settings: Settings, axes: int) -> CriticRes
             *notes_of(critic),
             *few_notes(measurement),
             *order_notes(texts, critic),
-            *([] if prompts_of_versions else group_notes(critic, sampled, texts.checks, axes)),
         ],
-        versions=None
-        if measurement.reverse is None
-        else versions_of(critic, texts, measurement.scored, measurement.reverse, settings),
     )
 
 
@@ -191,7 +190,7 @@ def with_spread(result: CriticResult, measurement: Measured, settings: Settings,
     others that are fitted on the same text from other starts, which takes texts in memory.
     """
     critic = measurement.critic
-    restarts = 0 if measurement.texts.in_parts or measurement.reverse is not None else critic.reporting.restarts
+    restarts = 0 if measurement.texts.in_parts or settings.against else critic.reporting.restarts
     if not (settings.refits or restarts):
         return result
     spread: dict[tuple[str, str], list[float]] = {}

@@ -139,7 +139,7 @@ class PartScorer:
             The part cannot be read or scored, or the disk is full.
         """
         corpus = self.plan.piece(number).read(self.plan.reading)
-        scored = {critic.name: score(critic, scored_units(critic, corpus), summarize=False) for critic in self.critics}
+        scored = {critic.name: score(critic, scored_units(critic, corpus), pool=False) for critic in self.critics}
         rows = io.BytesIO()
         table = pack(corpus, scored, TextSketch.of(corpus, sample_size(len(self.plan))))
         # into memory first, for the SHA-256; without statistics, as rows are read whole; labels repeat, hence the limit

@@ -76,7 +76,7 @@ class _Limited:
         level /= self.chosen_of
         low, high = self.gap.interval(level, limit.value)
         broken = high > limit.value if self.shown else low > limit.value
-        span, bands = (self.gap.value, low, high, limit.value), not limit.of_difference
+        span, bands = (self.gap.value, low, high, limit.value), not limit.words
         power = _detectable(self.by, self.gap, limit.value, level, bands)
         return _check_of(self.rule, self.text, v, "failed" if broken else "passed", span, bands=bands, **power)
 
@@ -114,15 +114,15 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
 def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Iterator[_Limited | Check]:
     """The rules on each row of a generated corpus; those on findings of the run are decided already."""
     rows, speaking = run.rows(corpus), run.speaking(corpus)
-    for limit in (x for x in rules.max if x.of_difference and x.side != "worse" and x.critic in rows):
+    for limit in (x for x in rules.max if x.words and x.side != "worse" and x.critic in rows):
         v = row_of(rows[limit.critic], limit.statistic, arg("max", str(limit)))
         gap = Gap.of_difference(v, limit.side)
-        yield _Limited("max", f"max {limit}", v, _in_own_unit(limit, v), gap, v, shown=rules.strict)
+        yield _Limited("max", f"max {limit}", v, _in_own_unit(limit, v.real_value), gap, v)
     for p in rules.better:
         v, (limit, text) = p.row(rows), rules.limit_of_worse(p)
-        shown = rules.strict or NOT_WORSE in required_of(rules.require, p.critic)
+        shown = NOT_WORSE in required_of(rules.require, p.critic)
         text = text.replace("better", "require not-worse:", 1) if shown else text
-        yield _Limited("better", text, v, _in_own_unit(limit, v), p.gap(v, run.joint.nearer), v, shown=shown)
+        yield _Limited("better", text, v, _in_own_unit(limit, v.real_value), p.gap(v, run.joint.nearer), v, shown=shown)
     tested = sum(v.p is not None for v in speaking.values())
     for critic, v in speaking.items():
         limits: list[tuple[Rule, str, Limit]] = []
@@ -141,8 +141,7 @@ def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Itera
         # the row that speaks was chosen of its family
         chosen_of = max(sum(row.p_in_axis is not None for row in rows[critic].values()), 1)
         for rule, text, limit in limits:
-            shown = rules.strict and rule == "max"
-            yield _Limited(rule, text, v, limit, Gap.of(v), by, chosen_of, limit.critic != EVERY, shown)
+            yield _Limited(rule, text, v, limit, Gap.of(v), by, chosen_of, limit.critic != EVERY)
     # rules for all axes, on critics that could not be fitted on these texts
     texts: list[tuple[Rule, str, float]] = [("max", f"max {x}", x.value) for x in rules.max if x.critic == EVERY]
     texts += [("require", f"require {f}", 1.0) for f in required_of(rules.require, EVERY) if f != NOT_WORSE]
@@ -151,13 +150,9 @@ def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Itera
             yield Check(rule, text, corpus, critic, critic, "not checked", limit=value, reason=reason)
 
 
-def _in_own_unit(limit: Limit, v: Verdict) -> Limit:
-    return replace(limit, value=limit.value * _unit(limit, v.real_value or 0.0))
-
-
-def _unit(limit: Limit, real: float) -> float:
-    """One unit of a limit of a difference, in units of the statistic, whose value in the reference is ``real``."""
-    return abs(real) / 100 if limit.words.startswith("%") else 1.0
+def _in_own_unit(limit: Limit, real: float | None) -> Limit:
+    """A limit of a difference in units of the statistic, whose value in the reference is ``real``."""
+    return replace(limit, value=limit.value * (abs(real or 0.0) / 100 if limit.words.startswith("%") else 1.0))
 
 
 def _required(finding: str, text: str, v: Verdict, by: Verdict, tested: int, fails: bool) -> Check:
@@ -227,7 +222,7 @@ def decide_changes(
         for (a, limit), r in zip(limited, reach, strict=True):
             unit = a.band or 1.0
             low, high = (end / unit for end in a.moves.interval(r))
-            status: Status = "failed" if (high if rules.strict else low) > limit.value else "passed"
+            status: Status = "failed" if low > limit.value else "passed"
             span = a.change / unit, low, high, limit.value
             least = limit.value + (r + STEP) * float(a.moves.errors.max()) / unit
             of = replace(later[a.critic], generated=pair[1], statistic=a.statistic)
@@ -329,7 +324,7 @@ def _bounds(rules: Rules, c: Slice, rows: Mapping[str, Verdict]) -> list[Bound]:
     worded: list[tuple[Rule, str, Limit]] = [("max", f"max {x}", x) for x in rules.max if x.side != "worse" and x.words]
     worded += [("better", *rules.limit_of_worse(p)[::-1]) for p in rules.better if p.direction != NEARER]
     differences = [
-        Bound(rule, text, x.value * _unit(x, c.real_value), 1.0, x.words)
+        Bound(rule, text, _in_own_unit(x, c.real_value).value, 1.0, x.words)
         for rule, text, x in worded
         if v is not None and x.critic == c.critic and (x.statistic or told(rows)) == c.statistic
     ]

@@ -1,8 +1,8 @@
 """A gate for continuous integration: a run passes or fails by intervals of its distances to real text.
 
-A limit δ is *kept*, *broken*, or neither is shown. By default a rule fails if its limit is shown to be broken: the
-interval lies above δ. A strict rule fails unless its limit is shown to be kept: the interval lies at or below δ. A rule
-is decided by one end of an interval, and the ends that decide hold at once with probability 1 − α: α is shared by
+A limit δ is *kept*, *broken*, or neither is shown. A rule fails if its limit is shown to be broken: the interval lies
+above δ. ``not-worse`` and *within* fail unless it is shown to be kept: the interval lies at or below δ. A rule is
+decided by one end of an interval, and the ends that decide hold at once with probability 1 − α: α is shared by
 Bonferroni's bound among the limits of distances, and among the statistics of an axis, of which the one that speaks for
 it was chosen. If there are limits of changes too, these have half of it; their intervals hold at once by common
 bootstrap draws (`momus.history.change`).
@@ -12,7 +12,6 @@ With repeated looks, look k has its share of α (`momus.inference.sequential.spe
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -67,7 +66,6 @@ class GateResult:
     checks: tuple[Check, ...]
     inputs: tuple[InputChange, ...]
     real_changed: bool
-    strict: bool
     alpha: float
     level: float
     look: Look | None = None
@@ -180,7 +178,6 @@ def _gate(run: KeptRun | str | Path, rules: Rules) -> GateResult:
         inputs=tuple(inputs),
         real_changed=baseline is not None
         and baseline.fingerprint(baseline.reference) != run.fingerprint(run.reference),
-        strict=rules.strict,
         alpha=alpha,
         level=level,
         look=look,
@@ -244,7 +241,7 @@ def read_looks(path: Path, alpha: float, identity: str) -> Looks:
     except FileNotFoundError:
         return Looks(alpha)
     last = content["last"]
-    looks = Looks.from_state(last["before"] if last["identity"] == identity else content["looks"])
+    looks = Looks.from_json(last["before"] if last["identity"] == identity else content["looks"])
     if looks.alpha != alpha:
         raise UsageError(
             f"{path} was begun with alpha = {looks.alpha:g}, and now alpha is {alpha:g}",
@@ -261,8 +258,8 @@ def add_look(path: Path, looks: Looks, p: float, identity: str) -> Look:
     StoreError
         The file cannot be written.
     """
-    last = {"identity": identity, "before": json.loads(looks.to_json())}
+    last = {"identity": identity, "before": looks.to_json()}
     look = looks.add(p=p)
     with writing(path, f"name another {arg('sequential')} file"):
-        write_sealed(path, {"format": FORMAT, "looks": json.loads(looks.to_json()), "last": last})
+        write_sealed(path, {"format": FORMAT, "looks": looks.to_json(), "last": last})
     return look

@@ -17,7 +17,6 @@ from momus.joint.axes import AxisRows
 from momus.joint.better import rows_of
 from momus.joint.ranks import Joint
 from momus.runs.folder import JOINT, RunFolder, read_joint
-from momus.runs.kept import KeptTexts, read_kept_texts
 from momus.verdicts.settings import Settings
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
@@ -142,16 +141,6 @@ class KeptRun:
         """The verdict that speaks for each axis of a generated corpus, as on the first screen, by critic."""
         rows = self.rows(generated).items()
         return {name: v for name, of_axis in rows for v in speaking([*of_axis.values()])}
-
-    def texts(self) -> KeptTexts:
-        """Ids, prompts and groups of all documents.
-
-        Raises
-        ------
-        StoreError
-            The run folder lacks them, or they cannot be read.
-        """
-        return read_kept_texts(self.path)
 
     def axis(self, critic: str) -> AxisRows | None:
         """Headline rows of a critic; None if it has none (critics of running text).

@@ -18,7 +18,7 @@ from momus.joint.axes import AxisRows
 from momus.joint.gap import Gap
 from momus.joint.ranks import ALL_AXES
 from momus.joint.replicates import Replicates
-from momus.runs.kept import KeptTexts
+from momus.runs.kept import KeptTexts, read_kept_texts
 
 Finding = Literal["farther", "nearer", "not told apart"]
 SEED = 0
@@ -133,7 +133,7 @@ def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str]) -> CorpusDi
     result says why.
     """
     runs = (before, after)
-    texts = before.texts(), after.texts()
+    texts = read_kept_texts(before.path), read_kept_texts(after.path)
     pools = pools_of(
         {name: _keys(texts[i], corpus) for i in (0, 1) for name, corpus in ((REAL[i], "real"), (MODEL[i], pair[i]))},
         {name: texts[i].groups[corpus] for i in (0, 1) for name, corpus in ((REAL[i], "real"), (MODEL[i], pair[i]))},

@@ -21,7 +21,7 @@ NOT_BEYOND_ITSELF, WITHIN_ITSELF = "not-beyond-itself", "within-itself"
 """The same where the reference is text of a model."""
 NOT_WORSE = "not-worse"
 REQUIREMENTS = (NOT_BEYOND, WITHIN, NOT_BEYOND_ITSELF, WITHIN_ITSELF, NOT_WORSE)
-KEYS = ("baseline", "better", "max", "max-worse", "require", "strict", "alpha", "corpus", "sequential")
+KEYS = ("baseline", "better", "max", "max-worse", "require", "alpha", "corpus", "sequential")
 Rule = Literal["better", "max", "max-worse", "require"]
 Status = Literal["passed", "failed", "not decided", "not checked"]
 HINT = f"the keys are {', '.join(KEYS)}"
@@ -69,35 +69,21 @@ class Limit:
             It is nothing of the kind.
         """
         name, separator, number = text.rpartition("=")
-        return cls.of(name if separator else EVERY, number, arg(argument, text))
-
-    @classmethod
-    def of(cls, name: str, value: Any, place: str) -> Limit:
-        """Build from a name and a number that may be text; errors begin with ``place``."""
-        critic, words, statistic = name.strip(), "", ""
-        if isinstance(value, str) and (match := _WORDED.fullmatch(value.strip())):
-            value, words = match["number"], " ".join(filter(None, (match["percent"], match["side"])))
-            critic, _, statistic = name.strip().partition(".")
+        critic, _, statistic = name.strip().partition(".") if separator else (EVERY, "", "")
+        words = ""
+        if match := _WORDED.fullmatch(number.strip()):
+            number, words = match["number"], " ".join(filter(None, (match["percent"], match["side"])))
         try:
-            limit = float(value)
-        except (TypeError, ValueError, OverflowError):
+            limit = float(number)
+        except ValueError:
             limit = math.nan
-        if (
-            isinstance(value, bool)
-            or not (critic and limit >= 0 and math.isfinite(limit))
-            or (words and critic == EVERY)
-        ):
+        if not (critic and limit >= 0 and math.isfinite(limit)) or (words and critic == EVERY):
             raise UsageError(
-                f"{place}: a limit is a number from 0 on",
+                f"{arg(argument, text)}: a limit is a number from 0 on",
                 hint="write AXIS=0.2 (human bands), 0.2 (all axes), or of one statistic AXIS=0.02 more, "
                 "AXIS=10 % fewer, AXIS.STATISTIC=5 %, AXIS=0.02 worse",
             )
         return cls(critic, limit, words, statistic)
-
-    @property
-    def of_difference(self) -> bool:
-        """Whether it limits the difference of a statistic in its own unit."""
-        return bool(self.words)
 
     @property
     def side(self) -> str:
@@ -133,8 +119,6 @@ class Rules:
         What is better than the reference; a text must not be shown to be worse by more than the ``worse`` limit, or 0.
     baseline
         Folder of the run that changes are measured from; empty for none.
-    strict
-        Whether a limit must be shown to be kept. Otherwise it must not be shown to be broken.
     alpha
         Level; None takes that of the run.
     corpus
@@ -148,7 +132,6 @@ class Rules:
     require: tuple[str, ...] = ()
     better: tuple[Preference, ...] = ()
     baseline: str = ""
-    strict: bool = False
     alpha: float | None = None
     corpus: tuple[str, ...] = ()
     sequential: str = ""
@@ -169,7 +152,7 @@ class Rules:
                 if names.count(name) > 1:
                     raise UsageError(f"{arg(argument)} has two limits for {name!r}", hint="give one limit per axis")
         for limit in self.max_worse:
-            if limit.of_difference:
+            if limit.words:
                 raise UsageError(
                     f"{arg('max_worse', str(limit))}: a change in distance has bands",
                     hint=f"give {arg('max', str(limit))}",
@@ -279,7 +262,7 @@ class Check:
 
 def limit_of(limits: Sequence[Limit], critic: str) -> Limit | None:
     """The limit of the distance on an axis: its own, else that of all axes, else None."""
-    distances = [x for x in limits if not x.of_difference]
+    distances = [x for x in limits if not x.words]
     named = [x for x in distances if x.critic == critic]
     return next(iter([*named, *(x for x in distances if x.critic == EVERY)]), None)
 
@@ -337,7 +320,6 @@ class _Table(TypedDict, total=False):
     max: Any
     max_worse: Any
     require: str | list[str]
-    strict: bool
     alpha: float
     corpus: str | list[str]
     sequential: str
@@ -350,30 +332,21 @@ def _rules(content: Mapping[str, Any], path: Path) -> Rules:
     named = {key.replace("-", "_"): value for key, value in content.items()}
     values: dict[str, Any] = {**build(_Table, named, str(path), HINT, UsageError)}
     try:
-        values |= {k: limits_of(values[k], k.replace("_", "-")) for k in ("max", "max_worse") if k in values}
-        if "better" in values:
-            values["better"] = tuple(Preference.parse(f"{name}={way}") for name, way in _flat(values["better"]))
-        values |= {k: _names(values[k]) for k in ("require", "corpus") if k in values}
+        for key in ("max", "max_worse", "better"):
+            written = [f"{name}={value}" for name, value in _flat(values.get(key, {}))]
+            values[key] = tuple(Preference.parse(x) if key == "better" else Limit.parse(x, key) for x in written)
+        for key in values.keys() & {"require", "corpus"}:
+            names = values[key]
+            values[key] = (names,) if isinstance(names, str) else tuple(names)
         return Rules(**values)
     except UsageError as error:
         raise UsageError(f"{path}: {error.message}", hint=error.hint) from error
 
 
-def limits_of(value: Any, key: str) -> tuple[Limit, ...]:
-    """Limits from one number for all axes, or from a table of numbers by axis."""
-    if not isinstance(value, Mapping):
-        return (Limit.of(EVERY, value, f"{key} = {value}"),)
-    return tuple(Limit.of(name, number, f"{key} {name} = {number}") for name, number in _flat(value))
-
-
-def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Entries of a table; a dotted key of TOML is a table in a table."""
-    for name, value in table.items():
+def _flat(table: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Entries of a table; a dotted key of TOML is a table in a table, and a value alone is for all axes."""
+    for name, value in table.items() if isinstance(table, Mapping) else [(EVERY, table)]:
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value
-
-
-def _names(value: str | list[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)

@@ -248,10 +248,7 @@ def gate_notes(result: GateResult) -> list[str]:
         whose = f"The text of {result.model}" if result.model else "The real text"
         changes = "" if result.model else ", and changes include that of the real text"
         notes.append(f"{whose} differs from that of the baseline: each run is compared with its own{changes}.")
-    if result.strict:
-        how = "A rule fails unless the interval lies at or below its limit (strict)"
-    else:
-        how = "A rule fails if the interval lies wholly above its limit"
+    how = "A rule fails if the interval lies wholly above its limit"
     notes.append(f"{how}. The ends that decide hold at once ({percentage(1 - result.level)}).")
     if any(c.rule == "require" for c in result.checks) and result.look is None and not result.sliced:
         notes.append("Required findings are those of the run: its intervals, and p adjusted over its table.")

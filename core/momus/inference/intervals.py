@@ -172,6 +172,48 @@ def of_effect(effect: float, error: float, freedom: float, reach: float) -> Inte
     return (effect - root) / a, (effect + root) / a
 
 
+def ratio_interval(
+    size: tuple[float, float, float], band: tuple[float, float, float], correlation: float = 0.0
+) -> tuple[float, float]:
+    """Interval of a size ÷ band, from the interval of each: (estimate, low, high) with 0 ≤ low < high.
+
+    The ends are the ratios r for which size − r · band has an interval that ends at 0 (method of variance estimates
+    recovery; Zou & Donner 2008, Donner & Zou 2012).
+
+    Parameters
+    ----------
+    correlation
+        Of the errors of both; a negative one makes the interval wider, and a positive one is not relied on.
+
+    >>> ratio_interval((2.0, 1.0, 3.0), (1.0, 1.0, 1.0))  # a band without an error
+    (1.0, 3.0)
+    >>> low, high = ratio_interval((2.0, 1.0, 3.0), (1.0, 0.5, 2.0))
+    >>> round(low, 2), round(high, 2)
+    (0.75, 4.43)
+    """
+    (estimate, low, high), (value, least, most) = size, band
+    if least == value == most:
+        return low / value, high / value
+    estimate = min(max(estimate, low), high)  # a distance may be estimated outside of the interval of its test
+    against = min(correlation, 0.0)
+    return (
+        _end(estimate, estimate - low, value, most - value, against, -1.0),
+        _end(estimate, high - estimate, value, value - least, against, 1.0),
+    )
+
+
+def _end(size: float, margin: float, value: float, spread: float, correlation: float, side: float) -> float:
+    """The root r of size − r value + side √(margin² + r² spread² − 2 correlation r margin spread) = 0."""
+    # squared, the equation is a r² − 2 b r + c = 0; a ≤ 0 where the band is not sure to be above 0, and r has no bound
+    a, c = value**2 - spread**2, size**2 - margin**2
+    b = size * value - correlation * margin * spread
+    root = math.sqrt(max(b**2 - a * c, 0.0))
+    if side > 0:
+        return (b + root) / a if a > 0 else math.inf
+    # the smaller root (b − root)/a, in which digits would cancel
+    return max(c, 0.0) / (b + root) if b + root > 0 else 0.0
+
+
 POWER = 0.8
 SIGNED: tuple[Callable[..., Floats], ...] = (kolmogorov_smirnov, total_variation, supremum)
 """Distances that are defined for negative counts too."""

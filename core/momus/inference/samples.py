@@ -125,10 +125,6 @@ class Samples:
         columns = sparse.csr_array(self.rows.T)
         return columns if self._exact else columns.astype(np.float64)
 
-    def release(self) -> None:
-        """Free the memory of what is made again when it is needed."""
-        self.__dict__.pop("_columns", None)
-
     def _sums(self, weights: Weights | Floats) -> Floats:
         return of_columns(self._columns, weights) if sparse.issparse(self.rows) else pooled(self.rows, weights)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Annotated, Any, Literal, TypedDict
 from momus.errors import StoreError, UsageError
 from momus.inference.multiplicity import holm
 from momus.parameters import Range
-from momus.schema import build, parse_json
+from momus.schema import build
 
 FORMAT, METHOD = "momus-looks-1", "spending"
 STATE, START_ANEW = "the state of repeated looks", "start anew with Looks(…)"
@@ -136,26 +135,20 @@ class Looks:
         self.p_always = min(self.p_always, always)
         return Look(self.number, float(p), threshold, self.p_always, always <= self.alpha)
 
-    def to_json(self) -> str:
-        """The state as JSON."""
+    def to_json(self) -> dict[str, Any]:
+        """The state, of strings and numbers."""
         state = {"format": FORMAT, "method": METHOD, "alpha": self.alpha}
-        state |= {"number": self.number, "p_always": self.p_always, "planned": self.planned}
-        return json.dumps(state, allow_nan=False)
+        return {**state, "number": self.number, "p_always": self.p_always, "planned": self.planned}
 
     @classmethod
-    def from_json(cls, text: str) -> Looks:
+    def from_json(cls, content: Any) -> Looks:
         """Restore the state.
 
         Raises
         ------
         StoreError
-            The text is not what `to_json` writes.
+            The content is not what `to_json` returns.
         """
-        return cls.from_state(parse_json(text, STATE, START_ANEW))
-
-    @classmethod
-    def from_state(cls, content: Any) -> Looks:
-        """Restore the state from parsed JSON, see `from_json`."""
         state = build(_State, content, STATE, START_ANEW)
         if state["number"] == 0 and state["p_always"] != 1:
             raise StoreError(f"{STATE}: p_always is {state['p_always']} before the first look", hint=START_ANEW)

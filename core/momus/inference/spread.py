@@ -252,16 +252,16 @@ def of_values(values: Floats) -> Spread | None:
     return between(values.mean(axis=(0, 2)), np.full(k, error), float(k))
 
 
-def circulant(k: int, pairs: int = PAIRS) -> tuple[Ints, Ints]:
+def circulant(k: int) -> tuple[Ints, Ints]:
     """Pairs of K groups: all, or as many with every group as often as any other.
 
     >>> [len(circulant(k)[0]) for k in (4, 256)]
     [6, 512]
     """
-    if k * (k - 1) // 2 <= pairs:
+    if k * (k - 1) // 2 <= PAIRS:
         one, other = np.triu_indices(k, 1)
         return one, other
-    steps = np.unique(np.linspace(1, (k - 1) // 2, -(-pairs // k)).astype(np.int64))
+    steps = np.unique(np.linspace(1, (k - 1) // 2, -(-PAIRS // k)).astype(np.int64))
     one = np.tile(np.arange(k), len(steps))
     return one, (one + np.repeat(steps, k)) % k
 
@@ -329,45 +329,3 @@ def _positive(here: float, error: float, k: int) -> tuple[float, float, float]:
     nu = min(max(2 * (here / error) ** 2, 1.0), k - 1.0) if error else k - 1.0
     low, high = (here * nu / _chi2_quantile(q, nu) for q in (1 - tail, tail))
     return here, max(min(low, here - t_quantile(1 - tail, k - 1) * error), 0.0), high
-
-
-def ratio_interval(
-    size: tuple[float, float, float], band: tuple[float, float, float], correlation: float = 0.0
-) -> tuple[float, float]:
-    """Interval of a size ÷ band, from the interval of each: (estimate, low, high) with 0 ≤ low < high.
-
-    The ends are the ratios r for which size − r · band has an interval that ends at 0 (method of variance estimates
-    recovery; Zou & Donner 2008, Donner & Zou 2012).
-
-    Parameters
-    ----------
-    correlation
-        Of the errors of both; a negative one makes the interval wider, and a positive one is not relied on.
-
-    >>> ratio_interval((2.0, 1.0, 3.0), (1.0, 1.0, 1.0))  # a band without an error
-    (1.0, 3.0)
-    >>> low, high = ratio_interval((2.0, 1.0, 3.0), (1.0, 0.5, 2.0))
-    >>> round(low, 2), round(high, 2)
-    (0.75, 4.43)
-    """
-    (estimate, low, high), (value, least, most) = size, band
-    if least == value == most:
-        return low / value, high / value
-    estimate = min(max(estimate, low), high)  # a distance may be estimated outside of the interval of its test
-    against = min(correlation, 0.0)
-    return (
-        _end(estimate, estimate - low, value, most - value, against, -1.0),
-        _end(estimate, high - estimate, value, value - least, against, 1.0),
-    )
-
-
-def _end(size: float, margin: float, value: float, spread: float, correlation: float, side: float) -> float:
-    """The root r of size − r value + side √(margin² + r² spread² − 2 correlation r margin spread) = 0."""
-    # squared, the equation is a r² − 2 b r + c = 0; a ≤ 0 where the band is not sure to be above 0, and r has no bound
-    a, c = value**2 - spread**2, size**2 - margin**2
-    b = size * value - correlation * margin * spread
-    root = math.sqrt(max(b**2 - a * c, 0.0))
-    if side > 0:
-        return (b + root) / a if a > 0 else math.inf
-    # the smaller root (b − root)/a, in which digits would cancel
-    return max(c, 0.0) / (b + root) if b + root > 0 else 0.0

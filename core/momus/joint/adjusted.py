@@ -39,8 +39,6 @@ class AdjustedRow:
         Interval of the adjusted difference.
     p
         Permutation test within bins, not adjusted for the number of rows.
-    overlap
-        How many documents the adjusted comparison rests on.
     grouped
         Whether documents of a group, or of a repeated prompt, were relabelled together within each text.
     reason
@@ -60,7 +58,6 @@ class AdjustedRow:
     permutations: int = 0
     n_real: int = 0
     n_generated: int = 0
-    overlap: Overlap | None = None
     grouped: bool = False
     reason: str = ""
 
@@ -134,7 +131,7 @@ def adjusted(
     of_units = None if units is None else _of_both(units, real, generated)
     design, overlap = binned(_of_both(codes, real, generated), of_units)
     described = axis.critic, axis.name, axis.statistic.name, names[1], tuple(covariates)
-    row = AdjustedRow(*described, overlap=overlap, grouped=units is not None, reason=overlap.refusal)
+    row = AdjustedRow(*described, grouped=units is not None, reason=overlap.refusal)
     row = replace(row, n_real=int(real.sum()), n_generated=int(generated.sum()))
     if min(row.n_real, row.n_generated) < 2:
         return replace(row, reason="few documents")
@@ -209,10 +206,6 @@ class Overlap:
         that have the covariate: 1 if every bin has both texts in the same proportion, 0 if no bin has both.
     effective_real, effective_generated
         Numbers of equally weighted documents with the same variance of a mean (Kish 1965).
-    bins
-        Bins with documents of both texts.
-    left_out_real, left_out_generated
-        Documents without the covariate, or in bins with one text only.
     refusal
         Why the comparison is refused; empty if it is not.
     """
@@ -220,9 +213,6 @@ class Overlap:
     share: float
     effective_real: float
     effective_generated: float
-    bins: int
-    left_out_real: int
-    left_out_generated: int
     refusal: Refusal = ""
 
 
@@ -313,17 +303,16 @@ def binned(codes: tuple[Ints, Ints], groups: tuple[Ints, Ints] | None = None) ->
     totals = [int((side >= 0).sum()) for side in codes]
     counts = [np.bincount(side[side >= 0], minlength=top).astype(np.float64) for side in codes]
     used = (counts[0] > 0) & (counts[1] > 0)
-    bins = int(used.sum())
-    if not all(totals) or not bins:
+    if not all(totals) or not used.any():
         refusal: Refusal = "no overlap" if all(totals) else "no values"
-        return None, Overlap(0.0, 0.0, 0.0, 0, len(real), len(generated), refusal)
+        return None, Overlap(0.0, 0.0, 0.0, refusal)
     weight = 2 * counts[0][used] * counts[1][used] / (counts[0] + counts[1])[used]  # (bins,)
     share = float(weight.sum()) / (2 * totals[0] * totals[1] / sum(totals))
     design = Design.bins(real, generated)
     if groups is not None:
         design = design.grouped(*groups)
     one, other = (effective_n(w) for w in design.weights)
-    overlap = Overlap(share, one, other, bins, *design.left_out)
+    overlap = Overlap(share, one, other)
     refusal = _refusal(design, overlap, constant=int(((counts[0] + counts[1]) > 0).sum()) == 1)
     return None if refusal else design, replace(overlap, refusal=refusal)
 

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm, t
 
-from momus.inference.spread import LEAST, ratio_interval
+from momus.inference.intervals import ratio_interval
+from momus.inference.spread import LEAST
 from momus.verdicts.verdict import Verdict
 
 NORMAL = 1e6

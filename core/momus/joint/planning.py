@@ -135,7 +135,6 @@ def factor_for(pilot: Pilot, difference: float, level: float, power: float) -> f
 
 def plan(
     verdicts: Sequence[Verdict],
-    critics: Sequence[str] | None = None,
     *,
     difference: float | None = None,
     power: float = 0.8,
@@ -145,8 +144,6 @@ def plan(
 
     Parameters
     ----------
-    critics
-        Axes to plan, by name of the critic; default: all.
     difference
         The difference to detect, in units of each row's effect (Hedges' g, log-ratio, difference, distance).
     power
@@ -157,7 +154,7 @@ def plan(
     Raises
     ------
     UsageError
-        There is no difference, no such critic, a number is out of its range, or an older version wrote the run.
+        There is no difference, a number is out of its range, or an older version wrote the run.
     """
     if difference is None:
         raise UsageError(
@@ -172,18 +169,12 @@ def plan(
             f"{arg('family', family)} is below 1", hint="give the number of rows that are adjusted together"
         )
     headline = [v for v in verdicts if v.headline]
-    known = list(dict.fromkeys(v.critic for v in headline))
-    unknown = [c for c in critics or () if c not in known]
-    if unknown:
-        raise UsageError(
-            f"the run has no axis of {', '.join(map(repr, unknown))}", hint=f"it has {', '.join(known) or 'none'}"
-        )
     if headline and all(v.standard_error is None and v.mde is None for v in headline):
         raise UsageError(
             "the run has no standard errors: an older version of Momus wrote it, or nothing was tested",
             hint="run `momus compare` again on the pilot's texts",
         )
-    return [_plan(v, difference, power, family) for v in headline if critics is None or v.critic in critics]
+    return [_plan(v, difference, power, family) for v in headline]
 
 
 def _plan(v: Verdict, difference: float, power: float, family: int | None) -> AxisPlan:

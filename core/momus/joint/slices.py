@@ -20,7 +20,6 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.evidence import Wording
-from momus.joint.adjusted import quantile_codes
 from momus.numeric.types import Floats, Ints
 from momus.reading import ReadingOptions
 from momus.text.corpus import Corpus
@@ -261,7 +260,6 @@ def _largest(maxima: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
 AUTO = "auto"
 MOST_VALUES, LEAST = 50, 20
 """Values that a field may have; documents of each that a field needs to be taken by itself."""
-QUARTERS = 4
 USUAL = ("task", "language", "category", "subject")
 """Fields that ``auto`` reads of texts that have them, beside those that are kept anyway."""
 
@@ -297,8 +295,6 @@ def reading_slices(reading: ReadingOptions, by: Sequence[str]) -> ReadingOptions
 
 def codes_of(by: Sequence[str], corpora: Sequence[Corpus]) -> list[Codes]:
     """The slices of documents by each field; ``auto`` takes fields of 2 to 50 values with 20 documents each.
-
-    Fields of more than 50 values, if all are numbers, are cut into quarters.
 
     Raises
     ------
@@ -337,18 +333,10 @@ def _codes(name: str, corpora: Sequence[Corpus]) -> Codes:
                 hint=f"fields of all texts: {known}",
             )
     names = sorted({str(v) for side in sides for v in side if v is not None})
-    if len(names) <= MOST_VALUES:
-        number = {value: i for i, value in enumerate(names)}
-        return Codes(name, tuple(names), tuple(np.array([number.get(str(v), -1) for v in side]) for side in sides))
-    try:
-        values = [np.array([np.nan if v is None else float(v) for v in side]) for side in sides]
-    except ValueError:
+    if len(names) > MOST_VALUES:
         raise UsageError(
             f"{arg('by', [name])}: field {name!r} has {len(names):,} values, too many for slices",
             hint=f"give a field with at most {MOST_VALUES} values, such as a kind of prompt",
-        ) from None
-    every = np.concatenate(values)
-    quarters = quantile_codes(every, QUARTERS)
-    ends = np.cumsum([len(v) for v in values])[:-1]
-    spans = [every[quarters == k] for k in range(int(quarters.max(initial=-1)) + 1)]
-    return Codes(name, tuple(f"{v.min():g} to {v.max():g}" for v in spans), tuple(np.split(quarters, ends)))
+        )
+    number = {value: i for i, value in enumerate(names)}
+    return Codes(name, tuple(names), tuple(np.array([number.get(str(v), -1) for v in side]) for side in sides))

@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.numeric.types import Bools, Floats, Ints
+from momus.text.running import group_numbers
 
 INNER = 0.8
 """Share of the reference whose surprise is its relative frequency; the rest is the tail."""
@@ -240,11 +241,8 @@ class Calibrated:
 
 def _halves(order: Ints, groups: Sequence[str | None]) -> tuple[Ints, Bools]:
     """The unit (a group, or a document) of each document in an order, and whether the document calibrates."""
-    # tuples of two lengths: no group can have the name of a single document
-    names = [(g,) if g is not None else (None, i) for i, g in enumerate(groups)] or range(len(order))
-    place: dict[object, int] = {}
-    unit = np.array([place.setdefault(names[i], len(place)) for i in order.tolist()], dtype=np.int64)
-    return unit, unit >= max(round(len(place) * REFERENCE), 1)
+    unit = group_numbers([groups[i] if groups else None for i in order.tolist()])
+    return unit, unit >= max(round((int(unit.max(initial=-1)) + 1) * REFERENCE), 1)
 
 
 def folds_of(documents: Sequence[tuple[str, str | None]], count: int) -> tuple[Ints, Floats]:

@@ -29,11 +29,11 @@ from momus.errors import FittingError, UsageError
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats
 from momus.outliers.flagging import Choice, Flagged, RealDocuments, check_rate
+from momus.outliers.originals import read_originals
 from momus.outliers.records import RecordWriter, writers
 from momus.outliers.rows import Measure
 from momus.ownership import check_place
 from momus.reading import ReadingOptions
-from momus.reading.originals import read_originals
 from momus.rows.store import StoredText
 
 EXAMPLES = 10
@@ -106,8 +106,8 @@ def filter_text(
     paths: Sequence[str | Path],
     critics: Sequence[str | Path],
     real: Sequence[str | Path],
-    keep: Path,
-    drop: Path,
+    kept: Path,
+    dropped: Path,
     scores: Path,
     *,
     fdr: float = 0.05,
@@ -129,7 +129,7 @@ def filter_text(
         Folders of fitted critics, or run folders.
     real
         Real text that the critics were not fitted on.
-    keep, drop
+    kept, dropped
         Files to write: JSON Lines (``.jsonl``), or Parquet (``.parquet``) if the new text is Parquet.
     scores
         Folder for the scores. What is scored there already is not scored again.
@@ -158,8 +158,8 @@ def filter_text(
                 f"critic {name!r} compares texts as wholes, and ranks no documents", hint="filter by other critics"
             )
     inputs = [*paths, *real, *critics]
-    writing = writers(keep, drop, [*inputs, scores], overwrite)
-    check_place(scores, [*inputs, keep, drop], argument="scores")
+    writing = writers(kept, dropped, [*inputs, scores], overwrite)
+    check_place(scores, [*inputs, kept, dropped], argument="scores")
     score = partial(
         score_parts, critics, workers=workers, part_size=part_size, reading=reading, device=device, trust=trust
     )
@@ -180,8 +180,8 @@ def filter_text(
     text = ScoredText(new, both, reading)
     choice = yardstick.choose(map(text.values, range(len(new.sizes))))
     # outputs are opened after everything that can be refused has been
-    with writing as (kept, dropped):
-        examples = _copy(text, yardstick, choice, kept, dropped)
+    with writing as (stay, go):
+        examples = _copy(text, yardstick, choice, stay, go)
     return Filtered(
         documents=len(choice.goes),
         dropped=int(choice.goes.sum()),

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 from momus.arguments import arg
 from momus.errors import StoreError, UsageError
 from momus.numeric.types import Ints
+from momus.outliers.originals import Originals
 from momus.outputs import make_folder, open_temporary, replacing_own, writing
 from momus.ownership import check_own, check_place
-from momus.reading.originals import Originals
 from momus.rows.folder import ROOM
 
 SUFFIXES = (".jsonl", ".parquet")
@@ -67,7 +67,7 @@ class RecordWriter:
 
 
 def writers(
-    keep: Path, drop: Path, inputs: Sequence[str | Path], overwrite: bool
+    kept: Path, dropped: Path, inputs: Sequence[str | Path], overwrite: bool
 ) -> AbstractContextManager[tuple[RecordWriter, RecordWriter]]:
     """Check two outputs, and give what writes them; they appear when both are whole.
 
@@ -78,7 +78,7 @@ def writers(
     StoreError
         An output exists and is not to be replaced, was not written by Momus, or was changed since.
     """
-    for name, path in (("keep", keep), ("drop", drop)):
+    for name, path in (("kept", kept), ("dropped", dropped)):
         if path.suffix not in SUFFIXES:
             raise UsageError(
                 f"{arg(name, str(path))}: unknown ending {path.suffix!r}", hint=f"use {' or '.join(SUFFIXES)}"
@@ -88,18 +88,18 @@ def writers(
             raise StoreError(f"{path} exists", hint=f"name another file, or replace it with {arg('overwrite', True)}")
         check_own(path, RECORDS)
     # two names may be links to one file
-    if os.path.realpath(keep) == os.path.realpath(drop):
-        raise UsageError(f"{keep} is named twice", hint=f"name one file for each of {arg('keep')} and {arg('drop')}")
-    return _opened(keep, drop)
+    if os.path.realpath(kept) == os.path.realpath(dropped):
+        raise UsageError(f"{kept} is named twice", hint=f"name one file for each of {arg('kept')} and {arg('dropped')}")
+    return _opened(kept, dropped)
 
 
 @contextmanager
-def _opened(keep: Path, drop: Path) -> Iterator[tuple[RecordWriter, RecordWriter]]:
-    for path in (keep, drop):
+def _opened(kept: Path, dropped: Path) -> Iterator[tuple[RecordWriter, RecordWriter]]:
+    for path in (kept, dropped):
         make_folder(path.parent)
     # the inner one appears first: where the kept records are, the dropped ones are too
-    with writing(keep.parent, ROOM), replacing_own(keep, RECORDS) as kept, replacing_own(drop, RECORDS) as dropped:
-        both = RecordWriter(kept, keep.suffix), RecordWriter(dropped, drop.suffix)
+    with writing(kept.parent, ROOM), replacing_own(kept, RECORDS) as stay, replacing_own(dropped, RECORDS) as go:
+        both = RecordWriter(stay, kept.suffix), RecordWriter(go, dropped.suffix)
         try:
             yield both
         finally:

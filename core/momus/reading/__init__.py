@@ -12,12 +12,11 @@ Corpus('hamlet', 3 documents)
 """
 
 from momus.reading.chat import TURNS
-from momus.reading.frames import MemorySource, read_memory
-from momus.reading.gathering import Progress
+from momus.reading.frames import MemorySource
 from momus.reading.location import Problem
 from momus.reading.logs import Log, LogReader, LogRecords
 from momus.reading.options import ReadingOptions
-from momus.reading.reader import TextSource, as_corpus, read_corpus, sides_of, split_by
+from momus.reading.reader import TextSource, as_corpus, read_corpus, sides_of
 from momus.reading.streams import FORMATS
 
 __all__ = [
@@ -28,12 +27,9 @@ __all__ = [
     "LogRecords",
     "MemorySource",
     "Problem",
-    "Progress",
     "ReadingOptions",
     "TextSource",
     "as_corpus",
     "read_corpus",
-    "read_memory",
     "sides_of",
-    "split_by",
 ]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import accumulate
 from types import TracebackType
-from typing import IO
+from typing import IO, Self
 
 import pyarrow as pa
 
@@ -26,20 +26,16 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 class Builder:
     """Collects rows into record batches of at most 4,096 documents or about 4 MB.
 
-    Parameters
-    ----------
-    spill
-        Size in bytes above which the batches go to a temporary file that is mapped into memory.
+    Batches of more than `SPILL_BYTES` together go to a temporary file that is mapped into memory.
 
     >>> with Builder() as builder:
-    ...     _ = builder.add("a", Row("a", ["Text."], [None]))
+    ...     _ = builder.add("a", Row("a", ["Text."], [None]), 5)
     ...     table = builder.finish()
     >>> table["sections"].to_pylist()
     [['Text.']]
     """
 
-    def __init__(self, spill: int = SPILL_BYTES) -> None:
-        self._spill = spill
+    def __init__(self) -> None:
         self.rows = 0
         self._batch: list[tuple[str, Row]] = []
         self._size = 0
@@ -49,17 +45,17 @@ class Builder:
         self._file: IO[bytes] | None = None
         self._writer: pa.ipc.RecordBatchFileWriter | None = None
 
-    def __enter__(self) -> Builder:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         with suppress(OSError, pa.ArrowException):
             self._open.close()
 
-    def add(self, id: str, row: Row) -> bool:
-        """Append a row under an id; True if it completes a batch."""
+    def add(self, id: str, row: Row, characters: int) -> bool:
+        """Append a row, with texts of so many characters, under an id; True if it completes a batch."""
         self._batch.append((id, row))
-        self._size += sum(map(len, row.texts)) + len(row.prompt or "") + sum(len(v) for _, v in row.fields)
+        self._size += characters + len(row.prompt or "") + sum(len(value) for _, value in row.fields)
         self.rows += 1
         if len(self._batch) < BATCH_ROWS and self._size < BATCH_BYTES:
             return False
@@ -90,7 +86,7 @@ class Builder:
         batch = pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
         self._batches.append(batch)
         self._bytes += batch.nbytes
-        if self._bytes > self._spill:
+        if self._bytes > SPILL_BYTES:
             with _writing():
                 self._to_file()
 

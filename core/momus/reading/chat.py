@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from momus.reading.messages import (
+    CHATS,
     THOUGHT,
     Message,
     asked,
@@ -29,27 +30,11 @@ Answer = str | list[Any]
 """A text, the messages of a chat, or several of these."""
 
 BLOCKS = ("text", "type", "message_content", "toolUse", "functionCall", "reasoningContent")
-ANSWERS = (
-    "choices[*].[message || delta]",
-    "choices[*].text",
-    "output[?type=='message' || type=='reasoning' || type=='function_call']",
-    "candidates[*].[content]",
-    "generations[*][0].[message || @]",
-    "generations[*].[message || @]",
-    "output.message",
-    "output.choices[*].[message]",
-    "results[*].outputText",
-    "predictions[*].content",
-    *("body", "message", "messages", "generated_text", "generation", "completion"),
-    *("response", "answer", "content", "text", "output", "outputs", "result", "value"),
-)
+REPLIES: list[str] = CHATS["answers"]["replies"]
+"""Where the answer is in what a server replies."""
+ANSWERS = [*REPLIES, *CHATS["answers"]["others"]]
 """Where an answer may be within an object, likeliest first."""
-REPLIES = ANSWERS[:10]
-"""Those that only a reply of a server has."""
-PROMPTS = (
-    *("messages", "contents", "body", "input", "inputs", "prompt", "question", "query", "user_input", "instruction"),
-    *("inputText", "text", "content", "value", "message"),
-)
+PROMPTS: list[str] = CHATS["prompts"]["paths"]
 """Where a prompt may be within an object, likeliest first."""
 DEEPEST = 8
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from momus.arguments import arg
 from momus.errors import ReadingError
 from momus.reading.formats import Format
-from momus.reading.location import Location, NoDocumentsError, shorten
+from momus.reading.location import Location, shorten
 from momus.reading.markup import NO_HEADINGS
 from momus.reading.paths import LABELS, check_path, kind, quoted
 from momus.reading.records import shortened
@@ -37,16 +37,16 @@ NAMED = 4
 """Fields that a hint names."""
 
 
-LEFT = "check the condition, or give a file that holds answers"
-
-
 def check(reading: Rows, top: Location) -> None:
     """Raise an error if no record is a document."""
-    rows = reading.builder.rows
+    rows = reading.rows
     if not rows:
         if reading.left_out:
             reason, count = reading.left_out.most_common(1)[0]
-            raise top.error(f"no record is left to read: {count:,} are left out, {reason}", LEFT)
+            raise top.error(
+                f"no record is left to read: {count:,} are left out, {reason}",
+                "check the condition, or give a file that holds answers",
+            )
         raise top.error("no documents found", "give a file that holds documents")
     check_models(reading, top)
     check_documents(reading, top)
@@ -54,7 +54,7 @@ def check(reading: Rows, top: Location) -> None:
 
 def check_documents(reading: Rows, top: Location) -> None:
     """Raise an error if no row is a document; it names the fields, and the hint the one that looks like answers."""
-    rows = reading.builder.rows
+    rows = reading.rows
     if reading.problems.total() < rows:
         if not reading.filled and rows > 1 and reading.read_as:
             raise top.error(
@@ -88,11 +88,17 @@ def check_documents(reading: Rows, top: Location) -> None:
     start = f" (the first in {unit} {position})" if position else ""
     fault = f"none of the {rows:,} records is a document" if rows > 1 else "the only record is not a document"
     message = f"{top.label}: {fault}: {reason}{f' ({count:,} times)' if count > 1 else ''}{start}{fields}"
-    raise ReadingError(message, hint) if reading.abouts else NoDocumentsError(message, hint, record=seen.first)
+    raise ReadingError(message, hint)
 
 
 def check_models(reading: Rows, top: Location) -> None:
     """Raise an error if the answers are of several models, unless these are kept as a field, or split by."""
+    of_logs = list(dict.fromkeys(str(about["model"]) for about in reading.abouts if about.get("model")))
+    if len(of_logs) > 1:
+        raise top.error(
+            f"the logs are of several models ({', '.join(shorten(m) for m in of_logs[:4])}), expected one",
+            "name the logs of each model as a separate text",
+        )
     models, paths = reading.models, reading.writers
     if len(models) < 2 or any(path in reading.shaper.keep for path in paths):
         return

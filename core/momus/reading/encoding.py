@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import codecs
 import io
+import tempfile
 from collections.abc import Iterator
+from typing import BinaryIO
 
 from momus.arguments import arg
 from momus.errors import UsageError
-from momus.reading.files import CHUNK, OpenedFile, Pieces
+from momus.reading.files import CHUNK, OpenedFile
 from momus.reading.location import Location, Problem
 
 BOM = codecs.BOM_UTF8
@@ -114,11 +116,12 @@ def lines(
 
     With ``skip``, a line that is not UTF-8 or too long becomes a `Problem` instead of an error.
     """
-    content = file.content
+    content: BinaryIO = file.content
     if encoding != "utf-8":  # in the bytes of a wide encoding, a line feed is more than one byte
-        pieces = (piece.encode("utf-8", "replace") for piece in chunks(location, file, encoding))
-        content = io.BufferedReader(Pieces(pieces), CHUNK)
-    offset, number = 0 if location.part is None else location.part.start, location.before
+        content = tempfile.TemporaryFile(prefix="momus-")  # noqa: SIM115  closed with the generator
+        content.writelines(piece.encode("utf-8", "replace") for piece in chunks(location, file, encoding))
+        content.seek(0)
+    offset, number = (0, 0) if location.part is None else (location.part.start, location.part.before)
     longest = location.limits.document + 2  # with the line end
     while raw := content.readline(longest):
         number += 1

@@ -24,7 +24,6 @@ from momus.limits import size_text
 from momus.reading.location import Location, open_remote, trusted, worded
 
 if TYPE_CHECKING:
-    import zstandard
     from _typeshed import WriteableBuffer
 
 HEAD = 1 << 20
@@ -55,45 +54,6 @@ class _Stream(io.RawIOBase):
         return True
 
 
-class Pieces(_Stream):
-    """The bytes that an iterator gives piece by piece."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces, self._ready = pieces, memoryview(b"")
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        """Read the next bytes into the buffer and return their number, 0 at the end."""
-        while not self._ready and (piece := next(self._pieces, None)) is not None:
-            self._ready = memoryview(piece)
-        target = memoryview(buffer)
-        count = min(len(target), len(self._ready))
-        target[:count], self._ready = self._ready[:count], self._ready[count:]
-        return count
-
-
-def _unpacked(raw: BinaryIO, decompressor: zstandard.ZstdDecompressor, fault: type[Exception]) -> Iterator[bytes]:
-    """Decompress consecutive Zstandard frames; the reader of ``zstandard`` itself stops without an error if one is cut.
-
-    Raises
-    ------
-    EOFError
-        The data end within a frame.
-    DamagedError
-        The data are damaged.
-    """
-    frame, rest = None, b""
-    while data := rest or raw.read(CHUNK):
-        frame = frame or decompressor.decompressobj()
-        try:
-            piece = frame.decompress(data)
-        except fault as error:
-            raise DamagedError(error) from None
-        frame, rest = (None, frame.unused_data) if frame.eof else (frame, b"")
-        yield piece
-    if frame is not None:
-        raise EOFError("incomplete Zstandard frame")
-
-
 class _Bounded(_Stream):
     """Fills buffers, and stops the decompression of a file beyond its limits: a few bytes can hold gigabytes."""
 
@@ -108,8 +68,8 @@ class _Bounded(_Stream):
             while filled < len(target) and (count := self._content.readinto(target[filled:])):
                 filled += count
         except OSError as error:
-            if self._packed is not None and type(error) is OSError and error.errno is None:  # that of bzip2
-                raise DamagedError(error) from None
+            if self._packed is not None and type(error) is OSError and error.errno is None:  # of bzip2, and of Arrow
+                raise (EOFError if "Truncated" in str(error) else DamagedError)(error) from None
             raise
         self._size += filled
         limits = self._location.limits
@@ -223,11 +183,7 @@ def _decompress(location: Location, raw: io.BufferedReader) -> tuple[io.Buffered
     for (name, suffix), magic in COMPRESSIONS.items():
         if magic.match(start):
             counted = cast(BinaryIO, io.BufferedReader(_Counted(raw), CHUNK))
-            try:
-                return _decompressor(name, counted), counted
-            except ModuleNotFoundError as error:
-                fault = f"this is a {name} file, and the module {error.name!r} that reads it is not installed"
-                raise location.error(fault, f"pip install {error.name}, or decompress the file first") from None
+            return _decompressor(name, counted), counted
         if start and location.name is not None and location.name.suffix.lower() == suffix:
             raise location.error(
                 f"the name ends in {suffix}, but this is not a {name} file (it starts with {start[:4]!r})",
@@ -237,14 +193,11 @@ def _decompress(location: Location, raw: io.BufferedReader) -> tuple[io.Buffered
 
 
 def _decompressor(name: str, packed: BinaryIO) -> io.BufferedIOBase:
-    """The decompressed bytes of a file; all of these readers raise EOFError where a frame is cut off."""
+    """The decompressed bytes of a file; where a frame is cut off, Arrow raises OSError, the others EOFError."""
     if name == "gzip":
         return gzip.GzipFile(fileobj=packed)
     if name == "Zstandard":
-        import zstandard  # a machine whose texts are packed otherwise does without it
-
-        decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 31)
-        return io.BufferedReader(Pieces(_unpacked(packed, decompressor, zstandard.ZstdError)), CHUNK)
+        return cast(io.BufferedIOBase, pa.CompressedInputStream(pa.PythonFile(packed, "r"), "zstd"))
     return cast(io.BufferedIOBase, bz2.BZ2File(packed) if name == "bzip2" else lzma.LZMAFile(packed))
 
 

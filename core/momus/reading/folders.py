@@ -13,7 +13,9 @@ from pathlib import Path, PurePath
 
 from momus.arguments import arg
 from momus.errors import UsageError
+from momus.ownership import kind_at
 from momus.reading.location import Location, base_of, list_remote, shorten
+from momus.reading.logs import LogReader
 from momus.reading.markup import SUFFIXES as MARKUP
 from momus.reading.streams import PACKED, SUFFIXES, TEXTUAL, split_name
 from momus.redact import redacted
@@ -46,32 +48,19 @@ class Listed:
     left_out: LeftOut = field(default_factory=LeftOut)
 
 
-@dataclass(frozen=True)
-class Listing:
-    """The files of a folder or of a pattern, as paths within ``base``: a folder or an address that ends in a slash."""
+def files_in(top: Location) -> tuple[list[Location], bool] | None:
+    """The files of a folder or a pattern, without hidden ones and those of hidden folders, and whether it is a pattern.
 
-    top: Location
-    base: str
-    paths: list[PurePath]
-    pattern: bool
-
-    def place(self, path: PurePath) -> Location:
-        """Where one of the files is read from."""
-        whole = self.base + path.as_posix()
-        if self.top.url is not None:
-            return Location(None, redacted(whole), path.as_posix(), url=whole)
-        return Location(Path(whole), str(Path(whole)), path.as_posix())
-
-
-def listing_of(top: Location) -> Listing | None:
-    """The files of a folder or a pattern, without hidden ones and those of hidden folders; None: one file.
+    The prefix of each is its path within the folder, or within the part of the pattern before its first magic
+    character. None if this is one file.
 
     Raises
     ------
     ReadingError
         A folder cannot be listed, or holds a link to a folder.
     """
-    place, pattern = top.url or str(top.path), has_magic(top.url or str(top.path))
+    place = top.url or str(top.path)
+    pattern = has_magic(place)
     paths: Sequence[PurePath] | None = None
     if top.url is not None:
         paths = list_remote(top)
@@ -82,55 +71,87 @@ def listing_of(top: Location) -> Listing | None:
         paths = sorted(path.relative_to(base_of(place)) for path in names if path.is_file())
     if paths is None:
         return None
-    shown = [path for path in paths if not any(name.startswith(".") for name in path.parts)]
-    return Listing(top, base_of(place) if pattern else f"{place.rstrip('/')}/", shown, pattern)
+    base = base_of(place) if pattern else f"{place.rstrip('/')}/"
+    files: list[Location] = []
+    for path in (path.as_posix() for path in paths if not any(name.startswith(".") for name in path.parts)):
+        at = base + path
+        files.append(
+            Location(Path(at), str(Path(at)), path) if top.url is None else Location(None, redacted(at), path, url=at)
+        )
+    return files, pattern
 
 
-def members(listing: Listing, fmt: str | None, include: Sequence[str] = ()) -> Listed:
-    """List the files to read of a folder or a pattern, in order.
+def locations(top: Location, fmt: str | None, include: Sequence[str] = (), reader: LogReader | None = None) -> Listed:
+    """List the files to read, in order, each with its format if that is settled.
 
     Of a folder, files named README, LICENSE and the like are left out unless a pattern of ``include`` matches their
-    name or path; with ``fmt``, files of other formats are.
+    name or path; with ``fmt``, files of other formats are, and with a ``reader``, files that are no logs of it.
 
     Raises
     ------
     ReadingError
-        No file can be read (the message counts the others by extension), or ``datasets`` saved a remote folder.
+        No file can be read (the message counts the others by extension), standard input or a remote folder is of
+        a format that needs a file, or it belongs to a run, a fitted critic or the like.
     UsageError
         The folder holds several splits of a data set.
     """
-    top, paths = listing.top, listing.paths
-    if top.url is not None and any(path.name == "state.json" for path in paths):
+    kind = kind_at(top.path) if top.path is not None else None
+    if kind is not None:
+        raise top.error(
+            f"this belongs to a folder of Momus ({kind.name}), expected texts", "name a file or a folder of texts"
+        )
+    if top.stdin and (reader is not None or fmt == "arrow"):
+        what = "Arrow data" if reader is None else "a log"
+        raise top.error(f"{what} is not read from standard input", "write it to a file, and give that")
+    if top.path is not None and fmt is None and reader is None and is_dataset(top.path):
+        return Listed([(Location(path, str(path), top.prefix), "arrow") for path in datasets_files(top, top.path)])
+    if (listing := files_in(top)) is None:
+        return Listed([(top, fmt)])
+    files, pattern = listing
+    if reader is not None and not pattern:
+        logs = [file for file in files if reader.fits(PurePath(file.prefix).name)]
+        if not logs:
+            patterns = " or ".join(reader.patterns())
+            raise top.error(f"no file in this folder is called {patterns}", "name the log file itself")
+        return Listed([(file, None) for file in logs])
+    if top.url is not None and any(PurePath(file.prefix).name == "state.json" for file in files):
         raise top.error(
             "this is a remote folder that Hugging Face datasets saved",
             "name its files by a pattern that ends in *.arrow, or fetch the folder first",
         )
-    fmt = None if fmt == "folder" else fmt
-    if listing.pattern:
-        # a pattern that ends in * means files that can be read; one that says more means just these
-        if (top.url or str(top.path)).endswith("*"):
-            paths = [path for path in paths if _readable(split_name(path)[1], "markup" if fmt == "markup" else None)]
-        if not paths:
-            raise top.error("no file matches this pattern", "check the pattern, and put it in quotes")
-        return Listed([(listing.place(path), fmt) for path in paths])
+    return _matching(top, files, fmt) if pattern else _members(top, files, fmt, include)
+
+
+def _matching(top: Location, files: list[Location], fmt: str | None) -> Listed:
+    """The files of a pattern: one that ends in * means files that can be read, one that says more means just these."""
+    if (top.url or str(top.path)).endswith("*"):
+        known = "markup" if fmt == "markup" else None
+        files = [file for file in files if _readable(split_name(PurePath(file.prefix))[1], known)]
+    if not files:
+        raise top.error("no file matches this pattern", "check the pattern, and put it in quotes")
+    return Listed([(file, fmt) for file in files])
+
+
+def _members(top: Location, files: list[Location], fmt: str | None, include: Sequence[str]) -> Listed:
+    """The files of a folder, and what is left out."""
     aside: list[str] = []
     others: Counter[str] = Counter()
-    chosen: list[PurePath] = []
-    for path in paths:
+    chosen: list[Location] = []
+    for file in files:
+        path = PurePath(file.prefix)
         stem, suffix = split_name(path)
         if not _readable(suffix, fmt):
             others[path.suffix or "no extension"] += 1
-        elif stem.lower() in ASIDE and not any(fnmatch(path.name, p) or fnmatch(path.as_posix(), p) for p in include):
-            aside.append(path.as_posix())
+        elif stem.lower() in ASIDE and not any(fnmatch(path.name, p) or fnmatch(file.prefix, p) for p in include):
+            aside.append(file.prefix)
         else:
-            chosen.append(path)
+            chosen.append(file)
     if not chosen:
         raise _nothing(top, fmt, aside, others)
     if fmt != "markup":
-        refuse_splits(top.label, chosen)
+        refuse_splits(top.label, [PurePath(file.prefix) for file in chosen])
     settled = fmt if fmt in (*TEXTUAL, "markup") else None  # where the format of the folder settles that of files
-    left_out = LeftOut(tuple(aside), dict(others.most_common()))
-    return Listed([(listing.place(path), settled) for path in chosen], left_out)
+    return Listed([(file, settled) for file in chosen], LeftOut(tuple(aside), dict(others.most_common())))
 
 
 def _nothing(top: Location, fmt: str | None, aside: Sequence[str], others: Counter[str]) -> Exception:

@@ -50,8 +50,8 @@ class Format:
     rows, other
         The condition of records that are answers (of several, the first that some record meets), and what the others
         are.
-    answer, prompt, model, id, reference
-        Paths to the answer, what it answers, who wrote it, its name, and another text of the same prompts.
+    answer, prompt, model, id
+        Paths to the answer, what it answers, who wrote it, and its name.
     sides
         Of two texts of one file, the paths by name.
     thread
@@ -75,7 +75,6 @@ class Format:
     prompt: Paths = ()
     model: Paths = MODELS
     id: Paths = ()
-    reference: Paths = ()
     sides: Mapping[str, Paths] = dataclasses.field(default_factory=dict)
     thread: Paths = ()
     alike: Paths = ()
@@ -126,15 +125,13 @@ class Format:
             return tuple(f"{name} | ({path})" if SPECIAL.search(path) else f"{name}.{path}" for path in paths)
 
         sides = {side: inner(paths) for side, paths in self.sides.items()}
-        moved: dict[str, Any] = {
-            key: inner(getattr(self, key)) for key in ("rows", "answer", "prompt", "model", "reference")
-        }
+        moved: dict[str, Any] = {key: inner(getattr(self, key)) for key in ("rows", "answer", "prompt", "model")}
         return replace(self, id=(), has=(), sides=sides, **moved)
 
     @property
     def names(self) -> frozenset[str]:
         """The names in all its paths, among which are the columns that it needs."""
-        paths = [*self.answer, *self.prompt, *self.model, *self.id, *self.reference, *self.thread, *self.rows]
+        paths = [*self.answer, *self.prompt, *self.model, *self.id, *self.thread, *self.rows]
         paths += [*self.alike, *(path for alternatives in (*self.sides.values(), *self.has) for path in alternatives)]
         return frozenset(name for path in paths if path for name in names_in(path))
 
@@ -214,9 +211,6 @@ def formats() -> tuple[Format, ...]:
 def format_named(name: str) -> Format | None:
     """The format of a name; None if there is none."""
     return next((known for known in formats() if known.name == name), None)
-
-
-NO_TEXT = "they hold no text (calls of tools, reasoning)"
 
 
 class Threads:

@@ -12,11 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from momus.errors import UsageError
-from momus.reading.building import SPILL_BYTES, Builder
 from momus.reading.checking import check
 from momus.reading.gathering import Rows
 from momus.reading.location import Location, Problem, shorten
-from momus.reading.options import ReadingOptions, names_of
+from momus.reading.options import ReadingOptions
 from momus.reading.paths import LABELS, kind
 from momus.reading.recognised import needed_columns
 from momus.text.corpus import Corpus
@@ -37,66 +36,20 @@ class ArrowStream(Protocol):
 
 
 MemorySource = Iterable[str] | Iterable[Mapping[str, Any]] | Mapping[str, Sequence[Any]] | ArrowStream
-"""Texts in memory, see `read_memory`."""
-
-
-def read_memory(
-    source: MemorySource,
-    name: str = "corpus",
-    *,
-    field: str | None = None,
-    keep: Sequence[str] = (),
-    turns: str = "assistant",
-    prompt: str | None = None,
-    where: str | None = None,
-) -> Corpus:
-    """Read texts in memory as a corpus; records count as documents as those of files do.
-
-    Parameters
-    ----------
-    source
-        An iterable of texts, of records (dicts with ``text`` or ``sections``, and optionally ``id``, ``prompt_id``,
-        ``group_id``) or of `Document`; a dict of equally long columns; a data frame, eager or lazy, of pandas, Polars,
-        PyArrow, DuckDB or another library that narwhals knows; or a Hugging Face data set. Generators are read once and
-        never held as a whole.
-    name
-        Name of the corpus; documents without an id get ``name:1``, ``name:2`` and so on.
-    field
-        The field or column that holds the text, or a path to it. Plain texts have no field; it does not apply to them.
-    keep
-        Metadata fields to keep as `Corpus.field`.
-    turns
-        What counts as the text of chat messages, one of `momus.reading.TURNS`.
-    prompt
-        The field that names what a document answers, or a path to it; default: ``prompt_id``, then ``prompt``.
-    where
-        The condition of the records that are read, see `momus.read_corpus`.
-
-    Raises
-    ------
-    UsageError
-        The object holds no texts in an order, or two documents have the same id.
-    ReadingError
-        No record is a document; the hint names the fields that hold text.
-
-    >>> rows = [{"text": "To be.", "prompt_id": "p1"}, {"text": None}, "Not to be."]
-    >>> corpus = read_memory(rows, "hamlet")
-    >>> corpus.prompts, corpus.problems
-    (['p1', None, None], [None, 'text is null', None])
-    >>> read_memory({"output": ["Yes.", "No."], "id": [7, 8]}, field="output").ids
-    ['7', '8']
-    """
-    options = ReadingOptions(field=field, keep=names_of("keep", keep), turns=turns, prompt=prompt, where=where)
-    return gathered(source, name, options.of_text(None))
+"""Texts in memory, see `momus.read_corpus`."""
 
 
 def gathered(source: MemorySource, name: str, options: ReadingOptions) -> Corpus:
-    """Read texts in memory, see `read_memory`; the options are those `ReadingOptions.of_text`."""
+    """Read texts in memory, see `momus.read_corpus`; the options are those `ReadingOptions.of_text`.
+
+    >>> rows = [{"text": "To be.", "prompt_id": "p1"}, {"text": None}, "Not to be."]
+    >>> gathered(rows, "hamlet", ReadingOptions()).problems
+    [None, 'text is null', None]
+    """
     location = Location(None, name, name, unit="row")
-    with Builder(SPILL_BYTES) as builder:
-        reading = Rows(builder, options)
+    with Rows(options) as reading:
         reading.take(location, _records(source, name, reading.field, reading.needed))
-        if builder.rows:
+        if reading.rows:
             check(reading, location)
         return reading.corpus(name, name)
 

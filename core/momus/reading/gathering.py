@@ -6,10 +6,9 @@ import json
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, islice
-from typing import NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +17,7 @@ import pyarrow.compute as pc
 from momus.arguments import arg
 from momus.errors import MomusError, ReadingError, UsageError
 from momus.limits import Limits
+from momus.progress import Advance
 from momus.reading.building import Builder
 from momus.reading.checking import FieldsSeen, TwoTextsError
 from momus.reading.encoding import refuse_others
@@ -35,10 +35,6 @@ from momus.redact import redacted, redacted_value
 from momus.text.corpus import Corpus
 from momus.text.documents import Answers, Origin
 
-Progress = Callable[[int, int | None], None]
-"""Called after each batch with the bytes read so far (of the files as stored on disk) and their total, which is None
-for standard input and pipes."""
-
 LONGEST = 1000
 """Characters of a value of a log's provenance, as JSON; longer ones are shortened."""
 NO_TEXT = "they hold no text (calls of tools, reasoning)"
@@ -46,28 +42,30 @@ Records = Iterator[tuple[int, object]]
 """Positions and values of records."""
 
 
-class Rows:
-    """Reads files into a builder, and remembers where each row came from."""
+class Rows(Builder):
+    """Reads files into record batches, and remembers where each row came from.
 
-    def __init__(
-        self,
-        builder: Builder,
-        options: ReadingOptions,
-        items: str | None = None,
-        progress: Progress | None = None,
-        total: int | None = None,
-    ) -> None:
+    Parameters
+    ----------
+    options
+        Those `ReadingOptions.of_text`.
+    advance
+        Called after each batch with the percentage of ``total`` that was read: bytes of the files as they are stored.
+    """
+
+    def __init__(self, options: ReadingOptions, advance: Advance | None = None, total: int = 0) -> None:
+        super().__init__()
         named = options.for_text(None)
         self.limits = options.limits or Limits.current()
-        self.builder, self.field, self.items = builder, named["field"], items
-        self.shaper = Shaper(options.keep, turns=options.turns, prompt=named["prompt"])
+        self.field = named["field"]
+        self.shaper = Shaper(tuple(options.keep), turns=options.turns, prompt=named["prompt"])
         self.where = None if named["where"] is None else Where(named["where"])
         self.formats: dict[str, tuple[Format, bool]] = {}  # how records are read, by name; whether chats are unpacked
         self.models: Counter[str] = Counter()  # number of answers of each model, where records say whose they are
         self.writers: dict[str, None] = {}  # the paths that say it
         self.abouts: list[Mapping[str, object]] = []  # what each log says about itself
         self.left_out: Counter[str] = Counter()  # rows of logs that are no documents, by reason
-        self.encoding, self.skip, self.progress = options.encoding, options.skip_bad_lines, progress
+        self.encoding, self.skip, self.advance = options.encoding, options.skip_bad_lines, advance
         self.problems: Counter[str] = Counter()
         self.lists: Counter[str] = Counter()  # records with a list of answers, by field
         self.listed: Counter[str] = Counter()  # the answers in them
@@ -82,8 +80,8 @@ class Rows:
         """Read one file into the builder, a log by its reader; an empty file is an error if it is the only one."""
         # files of one prefix are parts of one data set: the rows of a part are numbered after those of the part before
         continues = bool(self.starts) and location.prefix == self.starts[-1][1].prefix
-        self.rows_before = self.builder.rows if continues else 0
-        self.starts.append((self.builder.rows, location))
+        self.rows_before = self.rows if continues else 0
+        self.starts.append((self.rows, location))
         location.limits = self.limits
         with guarded(location):
             size = size_of(location)
@@ -96,8 +94,12 @@ class Rows:
                         raise location.error("the file is empty", "give a file that holds documents")
                     self._add_all(location, *self._records(location, file, kind), size)
             self.bytes_before += size or 0
-        if self.progress is not None:
-            self.progress(self.bytes_before, self.total)
+        self._tell(0)
+
+    def _tell(self, read: int) -> None:
+        """Say how much was read, with so many bytes of the present file."""
+        if self.advance is not None and self.total:
+            self.advance(round(100 * (self.bytes_before + read) / self.total))
 
     def _log(self, location: Location, reader: LogReader, alone: bool) -> Records:
         """Yield the records of a log; beside others, its ids begin with the name of its task.
@@ -143,13 +145,14 @@ class Rows:
     def take(self, location: Location, records: Iterable[object]) -> None:
         """Add records that are in memory already."""
         self.limits = replace(self.limits, document=sys.maxsize)  # it is in memory, whatever its size
-        self.starts.append((self.builder.rows, location))
+        self.starts.append((self.rows, location))
         self._add_all(location, *self._told(location, enumerate(records, 1), self.field), None)
 
     @property
     def needed(self) -> tuple[str, ...]:
         """Paths that rows need beside the text and the labels."""
-        return (*self.shaper.needed, *(self.where.names if self.where is not None else ()))
+        prompt = () if self.shaper.prompt is None else (self.shaper.prompt,)
+        return (*self.shaper.keep, *prompt, *(() if self.where is None else self.where.names))
 
     def _add_all(self, location: Location, records: Records, field: str | None, size: int | None) -> None:
         """Add the rows of all records of a file of this size, whose text is in a field."""
@@ -158,23 +161,25 @@ class Rows:
             for row in self.shaper.rows(value, field):
                 if self.values is not None:
                     self.values.append(value)
-                if self._add(location, position, row) and self.progress is not None:
-                    self.progress(self.bytes_before + min(location.tell(), size or 0), self.total)
+                if self._add(location, position, row):
+                    self._tell(min(location.tell(), size or 0))
 
     def _add(self, location: Location, position: int, row: Row) -> bool:
         """Add a row; True if it completes a batch."""
         if row.problem is not None:
             self.problems[row.problem] += 1
-        size_of_text = sum(map(len, row.texts))
-        self.filled = self.filled or size_of_text > 0
-        if size_of_text > self.limits.document:
+        characters = sum(map(len, row.texts))
+        self.filled = self.filled or characters > 0
+        if characters > self.limits.document:
             raise location.too_long("the document", position)
         self.positions.append(position)
-        default_id = f"{location.prefix}:{position + self.rows_before}" if position else location.prefix
-        id = row.id or default_id
+        id = row.id or self._default_id(location, position)
         if row.answer:
-            id, row = self._answer(row, id, default_id)
-        return self.builder.add(id, row)
+            id, row = self._answer(row, id, self._default_id(location, position))
+        return self.add(id, row, characters)
+
+    def _default_id(self, location: Location, position: int) -> str:
+        return f"{location.prefix}:{position + self.rows_before}" if position else location.prefix
 
     def _answer(self, row: Row, id: str, default_id: str) -> tuple[str, Row]:
         """Give one of several answers its id, and the prompt that it shares with the others of its record."""
@@ -189,12 +194,8 @@ class Rows:
         if kind is None:
             refuse_others(location, file.head)
             kind = file_format(location, file.head)
-        if self.items is not None and kind != "json":
-            raise UsageError(
-                f"two fields for {location.label}: {self.items!r} after # and {self.field!r}", hint="give one of them"
-            )
         plain = kind in (*TEXTUAL, "markup")
-        read = records_in(location, file, kind, self.encoding, self.skip, self.field, self.needed, self.items)
+        read = records_in(location, file, kind, self.encoding, self.skip, self.field, self.needed)
         if plain and self.field is not None:
             raise location.error(f"plain text has no field {self.field!r}", "omit the field")
         return read if plain else self._told(location, *read)
@@ -203,12 +204,14 @@ class Rows:
         """The records that count, as their format has them, which the first of them tell; and the field of the text."""
         if self.where is not None:
             records = filter(lambda record: self._meets(record[1]), records)
-        first, rest = ahead(records, SAMPLE)
-        values = [value for _, value in first]
+        first: list[tuple[int, object]] = []
+        for location.position, value in islice(records, SAMPLE):
+            first.append((location.position, value))
+        rest, values = chain(first, records), [value for _, value in first]
         for value in values if not self.looked.records else ():
             if isinstance(value, Mapping):
                 self.looked.add(value)
-        known = None if self.items is not None else recognised(values)
+        known = recognised(values)
         if known is not None and known.sides and field is None:
             raise TwoTextsError(location, known)
         if field is not None and known is not None and not known.name and field.rpartition(".")[2] in PARTS:
@@ -267,7 +270,7 @@ class Rows:
         ReadingError
             An id occurs twice.
         """
-        table = self.builder.finish()
+        table = self.finish()
         try:
             corpus = Corpus(table, name)
         except UsageError:
@@ -290,21 +293,6 @@ class Rows:
             f"{second}: the id {id!r} is already used in {first}{more}",
             "give each document a unique id, or omit the ids to have them made from line numbers",
         )
-
-
-def ahead(records: Records, count: int) -> tuple[list[tuple[int, object]], Records]:
-    """The first records, and all of them; what reading ahead raises is raised once these were read."""
-    first: list[tuple[int, object]] = []
-    rest = records
-    try:
-        first.extend(islice(records, count))
-    except Exception as error:  # whatever it is, it is said of the right record
-        rest = map(_raise, [error])
-    return first, chain(first, rest)
-
-
-def _raise(error: Exception) -> NoReturn:
-    raise error
 
 
 def size_of(location: Location) -> int | None:

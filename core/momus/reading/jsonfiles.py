@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from momus.arguments import arg
@@ -16,7 +16,6 @@ from momus.reading.location import Location, Problem, shorten
 from momus.reading.paths import ID_FIELDS, LABELS, MISSING, PROMPT_FIELDS, look_up
 from momus.reading.recognised import records_within
 
-END = object()
 SHOWN = 6
 """Lists of an object that an error names."""
 WHITE = re.compile(r"[ \t\r\n]*")
@@ -67,7 +66,7 @@ def _bad_line(location: Location, number: int, line: str, error: json.JSONDecode
 
 
 def json_document(
-    location: Location, file: OpenedFile, encoding: str, field: str | None, items_field: str | None = None
+    location: Location, file: OpenedFile, encoding: str, field: str | None
 ) -> tuple[Iterator[tuple[int, object]], str | None]:
     """Number and value of the items of a list, of what an object holds (`from_object`), or of a sequence of values.
 
@@ -80,13 +79,13 @@ def json_document(
     """
     location.unit = "item"
     reader = _Reader(location, chunks(location, file, encoding))
-    if reader.next() == "[":
-        return enumerate(reader.items(), 1), field
-    first = [reader.value()] if reader.next() else []
-    if first and not reader.next():
-        records, field = from_object(location, first[0], field, items_field)
-        return enumerate(records, 1), field
-    return enumerate(chain(first, iter(reader.following, END)), 1), field
+    values: Iterable[object] = reader.values()
+    if not reader.listed:
+        first = list(islice(values, 1))
+        values = chain(first, values)
+        if first and not reader.next():
+            values, field = from_object(location, first[0], field)
+    return enumerate(values, 1), field
 
 
 class _Reader:
@@ -151,26 +150,26 @@ class _Reader:
             self.at = end
             return value
 
-    def following(self) -> object:
-        """Parse the next of several values; `END` after the last."""
-        return self.value() if self.next() else END
+    def values(self) -> Iterator[object]:
+        """Parse the items of the list that starts here, or values that follow one another."""
+        self.listed = self.next() == "["
+        return self._items() if self.listed else self._following()
 
-    def items(self) -> Iterator[object]:
-        """Parse the items of the list that starts here."""
+    def _following(self) -> Iterator[object]:
+        while self.next():
+            yield self.value()
+
+    def _items(self) -> Iterator[object]:
         self.at += 1
-        self.listed = True
-        if self.next() == "]":
-            self.at += 1
-        else:
-            while True:
-                self.next()
-                yield self.value()
-                mark = self.next()
-                self.at += 1
-                if mark == "]":
-                    break
-                if mark != ",":
-                    raise self.error("Expecting ',' or ']'", self.at - 1, not mark)
+        mark = self.next()
+        while mark != "]":
+            self.next()
+            yield self.value()
+            mark = self.next()
+            if mark not in (",", "]"):
+                raise self.error("Expecting ',' or ']'", self.at, not mark)
+            self.at += mark == ","
+        self.at += 1
         if self.next():
             raise self.error("more text after the end of the list", self.at)
 
@@ -196,16 +195,12 @@ def _may_continue(error: json.JSONDecodeError) -> bool:
     return error.msg.startswith("Unterminated string") or error.pos >= len(error.doc.rstrip()) - 9
 
 
-def from_object(
-    location: Location, value: object, field: str | None, items_field: str | None = None
-) -> tuple[Sequence[object], str | None]:
+def from_object(location: Location, value: object, field: str | None) -> tuple[Sequence[object], str | None]:
     """The records in the single value of a file, and the field that holds their text.
-
-    ``items_field`` names the list whose items are records with this ``field``, where both are known.
 
     An object is one document, unless the field names a list and the object has no id: then each item is a document.
     Other lists of the same length are columns; without a prompt column, the row number becomes the prompt, which pairs
-    documents across columns.
+    documents across columns. A path such as ``items.body`` is the field ``body`` of each object in the list ``items``.
 
     >>> from momus.reading.location import Location
     >>> sides = {"original": ["a", "b"], "sampled": ["c", "d"]}
@@ -219,14 +214,11 @@ def from_object(
     """
     if not isinstance(value, Mapping):
         return [value], field
-    if items_field is not None:
-        items = look_up(value, items_field)
-        if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
-            raise location.error(
-                f"{items_field!r} is not a list of objects, of which {arg('field')} could choose a field",
-                f"leave out {arg('field')}, or leave out #{items_field}",
-            )
-        return items, field
+    path = field or ""
+    for dot in re.finditer(r"\.(?!\d)", path):  # a number is that of an item
+        items = look_up(value, path[: dot.start()])
+        if isinstance(items, list) and items and all(isinstance(item, Mapping) for item in items):
+            return items, path[dot.end() :]
     if (field is None or look_up(value, field) is MISSING) and (listed := records_within(value)) is not None:
         return listed, field
     name = field or ("text" if "sections" not in value else "sections")

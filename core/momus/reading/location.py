@@ -87,11 +87,6 @@ class Location:
     part: Part | None = None
 
     @property
-    def before(self) -> int:
-        """Records of the file before the first one that is read."""
-        return 0 if self.part is None else self.part.before
-
-    @property
     def stdin(self) -> bool:
         """Whether this is standard input."""
         return self.path is None and self.url is None
@@ -148,14 +143,6 @@ def trusted(setting: str) -> str:
     'if the file is to be trusted, set the variable MOMUS_LIMITS to file=1TB, say'
     """
     return f"if the file is to be trusted, set the variable {VARIABLE} to {setting}, say"
-
-
-class NoDocumentsError(ReadingError):
-    """A file holds no documents, as a log does whose reader is not named: what the file is called, and a record."""
-
-    def __init__(self, message: str, hint: str, name: str = "", record: object = None) -> None:
-        super().__init__(message, hint)
-        self.name, self.record = name, record
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -24,9 +24,8 @@ from momus.limits import size_text
 from momus.outputs import open_temporary, replacing
 from momus.plugins import READERS, load_plugin, registered
 from momus.reading.files import guarded, open_file
-from momus.reading.location import Location, shorten
+from momus.reading.location import Location
 from momus.reading.streams import records_in
-from momus.reading.tables import parquet
 
 __all__ = ["Log", "LogReader", "LogRecords"]
 
@@ -109,13 +108,6 @@ class Log:
         with open_file(self.location) as file:
             yield from records_in(self.location, file, "jsonl", self._encoding, self._skip)[0]
 
-    def rows(self, columns: Sequence[str] = ()) -> Iterator[tuple[int, object]]:
-        """Yield (row number, record) of a Parquet file, of those of these columns that it has (default: all)."""
-        with open_file(self.location) as file:
-            yield from parquet(
-                self.location, file, lambda schema: [n for n in schema.names if n in columns or not columns]
-            )
-
     def json(self) -> object:
         """Return the one JSON value of the file.
 
@@ -135,20 +127,16 @@ class Log:
             raise self.error(f"not valid JSON ({error})", "the file may be cut off: write or fetch it again") from None
 
     def about(self, name: str) -> Mapping[str, object]:
-        """The JSON object in another file, named by its path from the folder of this one; empty if it is unusable.
+        """The JSON object in another file of the same folder; empty if it is unusable.
 
         Settings beside a log are provenance: the log can be read without them.
         """
-        place, label = self.location, f"{name} beside {self.location.label}"
+        place = self.location
         if place.stdin:
             return {}
-        if place.path is not None:
-            other = Location(place.path.parent / name, label, "", limits=place.limits)
-        else:
-            parts = str(place.url).rpartition("/")[0].split("/")
-            for step in name.split("/"):
-                parts = parts[:-1] if step == ".." else [*parts, step]
-            other = Location(None, label, "", limits=place.limits, url="/".join(parts))
+        path = place.path.parent / name if place.path is not None else None
+        url = f"{place.url.rpartition('/')[0]}/{name}" if place.url is not None else None
+        other = Location(path, f"{name} beside {place.label}", "", limits=place.limits, url=url)
         with suppress(MomusError), guarded(other):
             value = Log(other, self._encoding).json()
             return value if isinstance(value, Mapping) else {}
@@ -183,22 +171,6 @@ def qualified(record: object, task: str) -> object:
         return record
     named = {k: f"{task}/{record[k]}" for k in ("id", "prompt_id") if record.get(k) is not None}
     return {"task": task, **record, **named}
-
-
-def same_model(abouts: Sequence[Mapping[str, object]], top: Location) -> None:
-    """Refuse logs of several models as one text.
-
-    Raises
-    ------
-    ReadingError
-        The logs name two models or more.
-    """
-    models = list(dict.fromkeys(str(about["model"]) for about in abouts if about.get("model")))
-    if len(models) > 1:
-        raise top.error(
-            f"the logs are of several models ({', '.join(shorten(m) for m in models[:4])}), expected one",
-            "name the logs of each model as a separate text",
-        )
 
 
 def log_reader(name: str) -> LogReader:
@@ -250,16 +222,12 @@ def _fields(path: Path) -> frozenset[str]:
         if path.suffix == ".json":
             record: object = log.json()
         else:
-            _, record = next(log.rows() if path.suffix == ".parquet" else log.json_lines(), (0, None))
+            _, record = next(log.json_lines(), (0, None))
         return frozenset(record) if isinstance(record, Mapping) else frozenset()
     return frozenset()
 
 
-def likely_reader(name: str, record: object = None) -> LogReader | None:
-    """The reader that a file seems to be for, by its name or a record in it; None if none is likely.
-
-    The more fields a reader knows the record by, the likelier it is.
-    """
-    fields = frozenset(record) if isinstance(record, Mapping) else frozenset()
-    likely = [r for r in _readers() if (r.signs and r.signs <= fields) or r.fits(name)]
-    return max(likely, key=lambda r: len(r.signs) if r.signs <= fields else 0, default=None)
+def likely_reader(record: Mapping[str, object] | None) -> LogReader | None:
+    """The reader that knows a record by the most of its fields; None if none does."""
+    likely = [reader for reader in _readers() if reader.signs and record is not None and reader.signs <= record.keys()]
+    return max(likely, key=lambda reader: len(reader.signs), default=None)

@@ -81,7 +81,7 @@ class Parts:
     def heading(self, level: int, title: str) -> None:
         """Begin the part of a heading."""
         self._close()
-        self._open = (level, one_line(title))
+        self._open = (level, " ".join(title.split()))
 
     def paragraph(self, text: str) -> None:
         """Add a paragraph to the part that is open; blank ones are left out."""
@@ -107,15 +107,6 @@ class Parts:
         if level or text:
             self._parts.append(Part(level, title, text))
         self._paragraphs = []
-
-
-def one_line(text: str) -> str:
-    r"""Collapse white space.
-
-    >>> one_line(" a\n  b ")
-    'a b'
-    """
-    return " ".join(text.split())
 
 
 def flowing(text: str) -> str:

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from typing import Any, NamedTuple, TypeGuard
 
 Message = Mapping[str, Any]
-ROLES = {
-    **dict.fromkeys(("gpt", "chatgpt", "model", "ai", "bot", "chatbot", "aimessage", "aimessagechunk"), "assistant"),
-    **dict.fromkeys(("human", "prompter", "humanmessage", "inst"), "user"),
-    **dict.fromkeys(("developer", "systemmessage"), "system"),
-    **dict.fromkeys(("toolmessage", "function", "ipython", "observation"), "tool"),
-}
+CHATS = tomllib.loads(files("momus.reading").joinpath("chats.toml").read_text(encoding="utf-8"))
+"""How chats are written: ``chats.toml`` says what its tables hold."""
+ROLES: dict[str, str] = {name: role for role, names in CHATS["roles"].items() for name in names}
 """The roles of OpenAI's interface, by what others call them."""
 LANGCHAIN = ("human", "ai", "system", "tool", "function", "AIMessageChunk")
 """Types of messages that stand for their roles."""
@@ -131,7 +130,7 @@ def text_of(content: object) -> str:
     return "".join(map(text_of, content)) if isinstance(content, list) else ""
 
 
-SPOKEN = {"[/inst]": "assistant", "[inst]": "user", "response": "assistant", "instruction": "user", "input": "user"}
+SPOKEN: dict[str, str] = {name: role for role, names in CHATS["marks"].items() for name in names}
 LEAD = 400
 """Characters that may stand before the first turn of a chat that words mark, such as what is said of the chat."""
 BEGIN = re.compile(r"<s>|<\|begin_of_text\|>|<bos>|<｜begin▁of▁sentence｜>|<\|endoftext\|>|\[gMASK\]<sop>")
@@ -145,62 +144,16 @@ THOUGHT = re.compile(r"\s*(?:<think(?:ing)?>)?(.*?)</think(?:ing)?>\s*", re.DOTA
 
 
 class Markup(NamedTuple):
-    """How a template marks turns.
+    """How a template marks turns, see ``chats.toml``."""
 
-    Attributes
-    ----------
-    signs
-        Strings of which a text in this markup holds one.
-    header
-        Expression of what stands before a turn; the group ``role`` names who speaks.
-    end
-        What ends a turn.
-    lead
-        Whether a text may begin with something else, of at most `LEAD` characters.
-    words
-        Whether turns are marked by words, which other texts may hold as well.
-    """
-
-    signs: tuple[str, ...]
+    signs: Sequence[str]
     header: str
     end: str = r"(?!)"
     lead: bool = False
     words: bool = False
 
 
-MARKUPS = (
-    Markup(("<|im_start|>",), r"<\|im_start\|>(?P<role>\w+)[^\n]*(?:\n|$)", r"<\|im_end\|>"),
-    Markup(
-        ("<|start_header_id|>",),
-        r"<\|start_header_id\|>(?P<role>\w+)<\|end_header_id\|>\s*",
-        r"<\|(?:eot_id|eom_id|end_of_text)\|>",
-    ),
-    Markup(
-        ("<|message|>",),
-        r"<\|start\|>(?P<role>\w+)(?:<\|channel\|>(?P<channel>\w+))?[^<]*<\|message\|>",
-        r"<\|(?:end|return|call)\|>",
-    ),
-    Markup(("<start_of_turn>",), r"<start_of_turn>(?P<role>\w+)\n?", r"<end_of_turn>"),
-    Markup(
-        ("<|user|>", "<|assistant|>"), r"<\|(?P<role>system|user|assistant)\|>\n?", r"<\|end\|>|</s>|<\|endoftext\|>"
-    ),
-    Markup(
-        ("<|START_OF_TURN_TOKEN|>",),
-        r"<\|START_OF_TURN_TOKEN\|><\|(?P<role>USER|SYSTEM|CHATBOT)_TOKEN\|>",
-        r"<\|END_OF_TURN_TOKEN\|>",
-    ),
-    Markup(("<｜User｜>", "<｜Assistant｜>"), r"<｜(?P<role>User|Assistant)｜>", r"<｜end▁of▁sentence｜>", lead=True),
-    Markup(("[INST]", "[/INST]"), r"(?P<role>\[/?INST\])\s*", r"</s>\s*(?:<s>)?|<<SYS>>.*?<</SYS>>"),
-    Markup(("Human:", "User:"), r"(?:^|\n+)(?P<role>Human|User|Assistant): ?", words=True),
-    Markup(("USER:",), r"(?:^|\s+)(?P<role>USER|ASSISTANT): ?", r"</s>", lead=True, words=True),
-    Markup(
-        ("### ",),
-        r"(?:^|\n+)### (?P<role>Instruction|Input|Human|User|Response|Assistant):\s*",
-        r"</s>|<\|endoftext\|>",
-        lead=True,
-        words=True,
-    ),
-)
+MARKUPS = [Markup(**template) for template in CHATS["templates"]]
 RARE = re.compile(
     "[" + re.escape("".join(sorted({re.sub(r"[\w\s/]", "", s)[0] for m in MARKUPS for s in m.signs}))) + "]"
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,13 @@ from typing import Any
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.limits import Limits
-from momus.ownership import kind_at
 from momus.plugins import READERS, load_plugin, registered
 from momus.reading.chat import TURNS
 from momus.reading.encoding import codec
-from momus.reading.folders import Listed, datasets_files, is_dataset, listing_of, members
 from momus.reading.formats import format_named
-from momus.reading.labels import check_labelled, labelled
+from momus.reading.labels import labelled
 from momus.reading.location import Location, is_address, remote_name
-from momus.reading.logs import LogReader, reader_of
+from momus.reading.logs import reader_of
 from momus.reading.paths import origins
 from momus.reading.streams import FORMATS, split_name
 from momus.redact import redacted
@@ -28,8 +26,8 @@ from momus.text.corpus import Corpus
 from momus.text.languages import check_language, kept_field, with_languages
 from momus.text.normalising import check_kinds, normalised
 
-EXAMPLES = {"include": "README*", "keep": "topic"}
-"""Options that list names, with one such name."""
+LISTS = {"include": ("patterns", "README*"), "keep": ("field names", "topic")}
+"""Options that list names: of what, and one such name."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +64,21 @@ class ReadingOptions:
     labels: tuple[str, ...] = ()
     label_digests: tuple[str, ...] = ()
     text: str = ""
+
+    def __post_init__(self) -> None:
+        """Make tuples of lists of names.
+
+        Raises
+        ------
+        UsageError
+            They are no such lists.
+        """
+        for option, (what, example) in LISTS.items():
+            values = getattr(self, option)
+            if isinstance(values, str) or not all(isinstance(value, str) and value for value in values):
+                hint = f'for example {option}=["{example}"]'
+                raise UsageError(f"{option} is {values!r}, expected a list of {what}", hint=hint)
+            object.__setattr__(self, option, tuple(values))
 
     def needing(self, names: Iterable[str]) -> ReadingOptions:
         """These options, with fields that critics read; those that are kept anyway are not looked for again.
@@ -115,8 +128,6 @@ class ReadingOptions:
         """
         if self.fmt is not None and self.fmt not in FORMATS:
             raise UsageError(f"unknown format {self.fmt!r}", hint=f"use one of {', '.join(FORMATS)}")
-        for option in EXAMPLES:
-            names_of(option, getattr(self, option))
         if self.turns not in TURNS:
             raise UsageError(f"unknown turns {self.turns!r} of a chat", hint=f"use one of {', '.join(TURNS)}")
         return replace(self.named(name), encoding=codec(self.encoding), keep=self.kept, needs=())
@@ -131,10 +142,6 @@ class ReadingOptions:
         check_language(self.language)
         check_kinds(self.normalise)
         return tuple(dict.fromkeys((*self.keep, *kept_field(self.language), *self.needs)))
-
-    def check_labelled(self, corpora: Sequence[Corpus]) -> list[str]:
-        """Notes on the files of labels of these texts, see `momus.reading.labels.check_labelled`."""
-        return check_labelled(corpora, self.labels)
 
     def check_kept(self, corpora: Iterable[Corpus]) -> None:
         """Make sure that each field to keep occurs in some of these corpora.
@@ -152,21 +159,6 @@ class ReadingOptions:
                     f"no document of {read} has the field {name!r} that is to be kept",
                     hint="check the spelling; a field within another is written as a path, such as meta.topic",
                 )
-
-
-def names_of(option: str, values: Sequence[str]) -> tuple[str, ...]:
-    """The names that an option lists.
-
-    Raises
-    ------
-    UsageError
-        They are no list of names.
-    """
-    if isinstance(values, str) or not all(isinstance(value, str) and value for value in values):
-        what = "patterns" if option == "include" else "field names"
-        hint = f'for example {option}=["{EXAMPLES[option]}"]'
-        raise UsageError(f"{option} is {values!r}, expected a list of {what}", hint=hint)
-    return tuple(values)
 
 
 PREFIX = re.compile(r"(?:[^=:/\\]*=)?([A-Za-z][\w-]+):(?!//)(.+)", re.DOTALL)
@@ -199,9 +191,13 @@ class Source:
 
         Raises
         ------
+        UsageError
+            The name is empty.
         PluginError
-            The name begins with that of a reader which is not registered.
+            It begins with that of a reader which is not registered.
         """
+        if not text:
+            raise UsageError("the path of a text is empty", hint="name a file or a folder; . is the current folder")
         if os.path.lexists(text):
             return cls(reader_of(Path(text)) if recognise else None, text, None)
         reader, match = None, PREFIX.fullmatch(text)
@@ -218,80 +214,33 @@ class Source:
             reader = reader_of(Path(head))
         return cls(reader, head, tail)
 
+    def field(self, field: str | None) -> str | None:
+        """The field that holds the text: the one that is given, within what the name of the text says after ``#``.
 
-def field_of(source: Source, field: str | None) -> tuple[str | None, str | None]:
-    """The field that holds the text, and the list that has it.
+        Raises
+        ------
+        UsageError
+            Two fields of a log are named.
 
-    What a path names after ``#`` is the field; with another field beside it, a list of objects that have this field.
+        >>> Source.parse("docs.json#items").field("body"), Source.parse("docs.jsonl#body").field("body")
+        ('items.body', 'body')
+        """
+        if self.fragment is None or field in (None, self.fragment):
+            return field if self.fragment is None else self.fragment
+        if self.reader is not None:
+            raise UsageError(
+                f"two fields for {redacted(self.path)}: {self.fragment!r} after # and {field!r}",
+                hint=f"give one of them; {arg('field')} can also name a field for each text",
+            )
+        return f"{self.fragment}.{field}"
 
-    Raises
-    ------
-    UsageError
-        Two fields of a log are named.
-    """
-    if source.fragment is None or field in (None, source.fragment):
-        return field if source.fragment is None else source.fragment, None
-    if source.reader is not None:
-        raise UsageError(
-            f"two fields for {redacted(source.path)}: {source.fragment!r} after # and {field!r}",
-            hint=f"give one of them; {arg('field')} can also name a field for each text",
-        )
-    return field, source.fragment
-
-
-def top_of(source: Source) -> Location:
-    """The place that a text is read from: a file, a folder, a pattern, an address, or standard input."""
-    if is_address(source.path):
-        stem = split_name(remote_name(source.path.rstrip("/")))[0]
-        return Location(None, redacted(source.path), stem, url=source.path)
-    if source.path == "-":
-        return Location(None, "standard input", "stdin")
-    path = Path(source.path)
-    return Location(path, source.path, split_name(path.resolve() if path.name in ("", "..") else path)[0])
-
-
-def log_locations(top: Location, reader: LogReader) -> Listed:
-    """List the logs to read: one file, or those of a folder or pattern that the reader knows by their names.
-
-    Raises
-    ------
-    ReadingError
-        There is none, or this is standard input.
-    """
-    if top.stdin:
-        raise top.error("a log is not read from standard input", "write it to a file, and give that")
-    listing = listing_of(top)
-    if listing is None:
-        return Listed([(top, None)])
-    if listing.pattern and top.url is None:
-        return members(listing, None)
-    logs = [(listing.place(path), None) for path in listing.paths if reader.fits(path.name)]
-    if not logs:
-        patterns = " or ".join(reader.patterns())
-        raise top.error(f"no file in this folder is called {patterns}", "name the log file itself")
-    return Listed([*logs])
-
-
-def locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
-    """List the files to read, each with its format if that is settled.
-
-    Raises
-    ------
-    ReadingError
-        It is, or belongs to, a run, a fitted critic or the like, which holds no texts to read.
-    """
-    kind = kind_at(top.path) if top.path is not None else None
-    if kind is not None:
-        raise top.error(
-            f"this belongs to a folder of Momus ({kind.name}), expected texts", "name a file or a folder of texts"
-        )
-    if top.path is not None and fmt in (None, "datasets") and is_dataset(top.path):
-        return Listed([(Location(path, str(path), top.prefix), "arrow") for path in datasets_files(top, top.path)])
-    if (listing := listing_of(top)) is not None:
-        return members(listing, fmt, include)
-    if fmt in ("folder", "datasets"):
-        top.path.stat() if top.path else None
-        raise top.error(f"this is not a folder, which the format {fmt!r} needs", "omit the format")
-    if top.stdin and fmt == "arrow":
-        raise top.error("Arrow data cannot be read from a pipe", "write the data to a file, and give that")
-    return Listed([(top, fmt)])
+    @property
+    def top(self) -> Location:
+        """The place that the text is read from: a file, a folder, a pattern, an address, or standard input."""
+        if is_address(self.path):
+            stem = split_name(remote_name(self.path.rstrip("/")))[0]
+            return Location(None, redacted(self.path), stem, url=self.path)
+        if self.path == "-":
+            return Location(None, "standard input", "stdin")
+        path = Path(self.path)
+        return Location(path, self.path, split_name(path.resolve() if path.name in ("", "..") else path)[0])

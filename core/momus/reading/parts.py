@@ -17,14 +17,14 @@ import pyarrow.parquet as pq
 
 from momus.errors import UsageError
 from momus.files import file_digest
-from momus.reading.building import Builder
 from momus.reading.checking import check as check_rows
 from momus.reading.checking import check_models
 from momus.reading.encoding import codec
 from momus.reading.files import guarded, open_file
+from momus.reading.folders import locations
 from momus.reading.gathering import Rows
 from momus.reading.location import Location, Part, is_address
-from momus.reading.options import ReadingOptions, Source, field_of, locations, top_of
+from momus.reading.options import ReadingOptions, Source
 from momus.reading.paths import decoded
 from momus.reading.recognised import SAMPLE, recognised
 from momus.reading.streams import file_format
@@ -47,9 +47,9 @@ class InputFile:
     path, prefix
         The file, and the start of the ids of its records without one.
     kind
-        Its format, see `momus.reading.FORMATS`; ``None`` settles it when it is read.
-    field, items
-        The field that holds the text, and the list that has it, as `momus.read_corpus` takes them from a path.
+        Its format, see `momus.reading.FORMATS`; after ``packed``, if it can only be read whole.
+    field
+        The field that holds the text.
     size, modified
         Bytes, and time of the last change in nanoseconds.
     sha256
@@ -58,9 +58,8 @@ class InputFile:
 
     path: str
     prefix: str
-    kind: str | None
+    kind: str
     field: str | None
-    items: str | None
     size: int
     modified: int
     sha256: str = ""
@@ -109,26 +108,21 @@ def list_inputs(paths: Sequence[str], options: ReadingOptions) -> tuple[list[Inp
                 f"{path}: only files and folders on disk are read in parts",
                 hint="fetch or convert it to files of JSON Lines or Parquet first",
             )
-        field, items = field_of(source, options.for_text(None)["field"])
-        top = top_of(source)
+        field = source.field(options.for_text(None)["field"])
+        top = source.top
         with guarded(top):
             listed = locations(top, options.fmt, options.include)
             for location, settled in listed.files:
                 kind = settled or _kind(location)
-                if location.path is None:
-                    raise location.error("this is not a file on disk", "fetch it first")
+                assert location.path is not None
                 status = location.path.stat()
-                files.append(
-                    InputFile(
-                        *(str(location.path), location.prefix, kind, field, items),
-                        *(status.st_size, status.st_mtime_ns),
-                    )
-                )
+                place = str(location.path)
+                files.append(InputFile(place, location.prefix, kind, field, status.st_size, status.st_mtime_ns))
         left_out.append(listed.left_out)
     return _told_apart(files), left_out
 
 
-def _kind(location: Location) -> str | None:
+def _kind(location: Location) -> str:
     with open_file(location) as file:
         if not file.head:
             return "lines"  # an empty file has no part
@@ -288,12 +282,10 @@ def read_rows(
         # the bytes of lines are hashed as they are read (`open_lines`)
         if (part is None or file.kind == "parquet") and file.has_changed(part):
             raise location.changed()
-    with Builder() as builder:
-        how = replace(options.of_text(None), field=file.field)
-        reading = Rows(builder, how, file.items, None, file.size)
+    with Rows(replace(options.of_text(None), field=file.field)) as reading:
         reading.values = [] if values else None
-        reading.read(location, None if file.kind is None else file.kind.removeprefix("packed "), False)
-        if check and builder.rows:
+        reading.read(location, file.kind.removeprefix("packed "), False)
+        if check and reading.rows:
             check_rows(reading, location)
         check_models(reading, location)
         return options.of_documents(reading.corpus(file.prefix)), reading

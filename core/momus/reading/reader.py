@@ -1,49 +1,50 @@
-"""Read any supported file or folder as a corpus, or as one text per value of a column."""
+"""Read any supported source as a corpus, or as one text per value of a column."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 
 from momus.arguments import arg
-from momus.errors import ReadingError, UsageError
+from momus.errors import UsageError
 from momus.limits import Limits
-from momus.progress import Reporter, Silent
-from momus.reading.building import SPILL_BYTES, SURROGATE, Builder
+from momus.progress import Advance, Reporter, Silent
+from momus.reading.building import SURROGATE
 from momus.reading.checking import FieldsSeen, TwoTextsError, check
 from momus.reading.files import guarded
+from momus.reading.folders import locations
 from momus.reading.frames import MemorySource, gathered
-from momus.reading.gathering import Progress, Rows, size_of
+from momus.reading.gathering import Rows, size_of
 from momus.reading.labels import labelled
-from momus.reading.location import NoDocumentsError
-from momus.reading.logs import likely_reader, log_reader, same_model
-from momus.reading.options import ReadingOptions, Source, field_of, locations, log_locations, names_of, top_of
+from momus.reading.logs import likely_reader, log_reader
+from momus.reading.options import ReadingOptions, Source
 from momus.text.corpus import Corpus
 
+TextSource = Corpus | str | os.PathLike[str] | MemorySource
+"""Whatever can be read as a text: a corpus, a path, or texts in memory (`read_corpus`)."""
+
 
 @overload
-def read_corpus(path: str | os.PathLike[str], *, split_by: None = None, **options: Any) -> Corpus: ...
+def read_corpus(source: TextSource, name: str = "", *, split_by: None = None, **options: Any) -> Corpus: ...
 
 
 @overload
-def read_corpus(path: str | os.PathLike[str], *, split_by: str, **options: Any) -> dict[str, Corpus]: ...
+def read_corpus(source: TextSource, name: str = "", *, split_by: str, **options: Any) -> dict[str, Corpus]: ...
 
 
 def read_corpus(  # type: ignore[misc]  # of the options of a split text, mypy sees no names
-    path: str | os.PathLike[str],
+    source: TextSource,
+    name: str = "",
     *,
-    name: str | None = None,
     field: str | None = None,
     fmt: str | None = None,
     skip_bad_lines: bool = False,
     encoding: str = "utf-8",
     keep: Sequence[str] = (),
-    progress: Progress | None = None,
-    spill: int = SPILL_BYTES,
     limits: Limits | None = None,
     include: Sequence[str] = (),
     turns: str = "assistant",
@@ -51,20 +52,23 @@ def read_corpus(  # type: ignore[misc]  # of the options of a split text, mypy s
     where: str | None = None,
     split_by: str | None = None,
 ) -> Corpus | dict[str, Corpus]:
-    r"""Read a file or a folder as a corpus, batch by batch.
+    r"""Read a file, a folder, or texts in memory as a corpus, batch by batch.
 
     A record that is not a document keeps its row and its id, with the reason as its ``problem``. Documents without an
     id get ``stem:line`` (``stem:item`` in a JSON list, ``stem:row`` in Parquet); the id of a whole text file is
-    ``stem``, or its path within the folder that is read.
+    ``stem``, or its path within the folder that is read; in memory, ids are ``name:1``, ``name:2`` and so on.
 
     Parameters
     ----------
-    path
+    source
         A file, a folder, a pattern such as ``data/train*``, an address (``s3://…``, ``hf://datasets/OWNER/NAME``,
         ``https://…``), ``-`` for standard input (JSON Lines), or ``FILE#FIELD`` to choose a field or a list. A log is
-        named with its reader: ``lm-eval:samples.jsonl``.
+        named with its reader: ``lm-eval:samples.jsonl``. In memory: an iterable of texts, of records (dicts with
+        ``text`` or ``sections``, and optionally ``id``, ``prompt_id``, ``group_id``) or of `Document`; a dict of
+        equally long columns; a data frame, eager or lazy, of pandas, Polars, PyArrow, DuckDB or another library that
+        narwhals knows; or a Hugging Face data set. Generators are read once and never held as a whole.
     name
-        Name of the corpus; default: the file name without extensions.
+        Name of the corpus; default: the file name without extensions, or ``text``.
     field
         The field that holds the text, or a path to it such as ``result.text`` or ``choices[0].message.content``
         (JMESPath). A list of strings in ``sections``,
@@ -81,10 +85,6 @@ def read_corpus(  # type: ignore[misc]  # of the options of a split text, mypy s
     keep
         Metadata fields (or paths such as ``meta.topic``) to keep as `Corpus.field`; values that are not strings become
         compact JSON. Documents may lack them.
-    progress
-        Called after each batch; see `Progress`.
-    spill
-        Size in bytes above which the corpus goes to a temporary file that is mapped into memory.
     limits
         How large a document and a decompressed file may be; default: `momus.limits.Limits.current`.
     include
@@ -105,86 +105,67 @@ def read_corpus(  # type: ignore[misc]  # of the options of a split text, mypy s
     ReadingError
         The file as a whole is unusable; the message says where and why, the hint what to do.
     UsageError
-        The format or the encoding is unknown, fields to keep are not a list of names, or a folder holds several splits
-        of a data set.
+        The format or the encoding is unknown, fields to keep are not a list of names, a folder holds several splits of
+        a data set, or an object in memory holds no texts in an order.
     PluginError
         No reader of logs has this name.
 
     Notes
     -----
     Unpaired surrogates (``\ud800`` alone in JSON) become U+FFFD, and line ends of plain text become line feeds.
+
+    >>> rows = [{"text": "To be.", "prompt_id": "p1"}, {"text": None}, "Not to be."]
+    >>> corpus = read_corpus(rows, "hamlet")
+    >>> corpus.prompts, corpus.problems
+    (['p1', None, None], [None, 'text is null', None])
+    >>> read_corpus({"output": ["Yes.", "No."], "id": [7, 8]}, field="output").ids
+    ['7', '8']
     """
     options = ReadingOptions(
         field=field,
         fmt=fmt,
         encoding=encoding,
         skip_bad_lines=skip_bad_lines,
-        keep=names_of("keep", keep),
+        keep=cast(tuple[str, ...], keep),
         limits=limits,
-        include=names_of("include", include),
+        include=cast(tuple[str, ...], include),
         turns=turns,
         prompt=prompt,
         where=where,
     )
-    if split_by is not None:
-        options = replace(options, keep=(*options.keep, split_by))
-    corpus = read_path(path, options.of_text(None), name, progress, spill)[0]
-    return corpus if split_by is None else _by_value(corpus, split_by)
+    if split_by is None:
+        return as_corpus(source, name, options)
+    return by_value(as_corpus(source, name, replace(options, keep=(*options.keep, split_by))), split_by)
 
 
-def read_path(
-    path: str | os.PathLike[str],
-    options: ReadingOptions,
-    name: str | None = None,
-    progress: Progress | None = None,
-    spill: int = SPILL_BYTES,
+def read_source(
+    source: Source, options: ReadingOptions, name: str = "", advance: Advance | None = None
 ) -> tuple[Corpus, FieldsSeen]:
     """The corpus of a text, and the fields of its first records; the options are those `ReadingOptions.of_text`."""
-    if not os.fspath(path):
-        raise UsageError("the path of a text is empty", hint="name a file or a folder; . is the current folder")
-    source = Source.parse(os.fspath(path), recognise=options.fmt is None)
-    try:
-        return _gathered(source, options, name, progress, spill)
-    except NoDocumentsError as error:
-        likely = likely_reader(error.name, error.record)
-        if likely is None:
-            raise
-        if options.fmt is None and source.path != "-":
-            return _gathered(replace(source, reader=likely.name), options, name, progress, spill)
-        way_out = f"these look like {likely.title}: read them with {likely.name}:PATH; otherwise {error.hint}"
-        raise ReadingError(error.message, way_out) from None
-
-
-def _gathered(
-    source: Source, options: ReadingOptions, name: str | None, progress: Progress | None, spill: int
-) -> tuple[Corpus, FieldsSeen]:
-    """The corpus of a text, and the fields of its first records."""
-    field, items = field_of(source, options.for_text(None)["field"])
-    top = top_of(source)
+    field = source.field(options.for_text(None)["field"])
+    top = source.top
     reader = log_reader(source.reader) if source.reader is not None else None
     fmt = options.fmt
     if reader is not None and fmt is not None:
         raise UsageError(f"{source.reader}: settles the format, which cannot be {fmt!r}", hint="leave out the format")
     with guarded(top):
-        listed = locations(top, fmt, options.include) if reader is None else log_locations(top, reader)
+        listed = locations(top, fmt, options.include, reader)
         files = listed.files
         sizes = [size_of(location) for location, _ in files]
-        total = None if None in sizes else sum(size or 0 for size in sizes)
-    with Builder(spill) as builder:
-        reading = Rows(builder, replace(options, field=field), items, progress, total)
+        total = 0 if None in sizes else sum(size or 0 for size in sizes)
+    with Rows(replace(options, field=field), advance, total) as reading:
         for location, kind in files:
             reading.read(location, kind, files[0][0] is top if reader is None else len(files) == 1, reader)
-        same_model(reading.abouts, top)
+        if reader is None and not top.stdin and reading.problems.total() == reading.rows:
+            likely = likely_reader(reading.looked.first)
+            if likely is not None:
+                return read_source(replace(source, reader=likely.name), replace(options, fmt=None), name, advance)
         check(reading, top)
         stem = SURROGATE.sub("\ufffd", top.prefix)  # of a file name that is not UTF-8
         named = name or (f"{stem}#{source.fragment}" if source.fragment else stem)
         corpus = reading.corpus(named, top.label, source.reader)
     corpus.left_out = listed.left_out
     return corpus, reading.looked
-
-
-TextSource = Corpus | str | os.PathLike[str] | MemorySource
-"""Whatever can be read as a text: a corpus, a path, or texts in memory (`momus.reading.read_memory`)."""
 
 
 def as_corpus(
@@ -206,18 +187,14 @@ def as_corpus(
     reading = reading or ReadingOptions()
     if not isinstance(source, str | os.PathLike):
         return reading.of_documents(gathered(source, name or "text", reading.of_text(name)))
-
-    def report(done: int, total: int | None) -> None:
-        advance(round(100 * done / total) if total else 0)
-
-    with (reporter or Silent()).stage(f"reading {name or os.fspath(source)}", 100) as advance:
-        return reading.of_documents(read_path(source, reading.of_text(name or None), name or None, report)[0])
+    options, path = reading.of_text(name or None), os.fspath(source)
+    with (reporter or Silent()).stage(f"reading {name or path}", 100) as advance:
+        corpus, _ = read_source(Source.parse(path, options.fmt is None), options, name, advance)
+    return reading.of_documents(corpus)
 
 
-def split_by(
-    source: TextSource, column: str, name: str = "", reading: ReadingOptions | None = None
-) -> dict[str, Corpus]:
-    """Read a text as one text for each value of a column, such as that of the model.
+def by_value(corpus: Corpus, column: str) -> dict[str, Corpus]:
+    """One text for each value of a kept column, such as that of the model.
 
     Raises
     ------
@@ -225,14 +202,9 @@ def split_by(
         A document has not the column.
 
     >>> rows = [{"text": "Yes.", "model": "a"}, {"text": "No.", "model": "b"}]
-    >>> split_by(rows, "model")
+    >>> by_value(read_corpus(rows, keep=["model"]), "model")
     {'a': Corpus('a', 1 document), 'b': Corpus('b', 1 document)}
     """
-    reading = reading or ReadingOptions()
-    return _by_value(as_corpus(source, name, replace(reading, keep=(*reading.keep, column))), column)
-
-
-def _by_value(corpus: Corpus, column: str) -> dict[str, Corpus]:
     rows: dict[str, list[int]] = {}
     for row, value in enumerate(corpus.field(column)):
         if value is not None:

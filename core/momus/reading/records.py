@@ -37,7 +37,7 @@ class Defect(Exception):
     """A record is not a document; the message says why, without positions, to keep equal reasons countable."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, which takes three times as long to make
 class Row:
     """A record as a row of a corpus; ``id`` is None if the record has none.
 
@@ -75,13 +75,13 @@ class Shaper:
     prompt
         The field that names the prompt, or a path to it; None: one of `PROMPT_FIELDS`.
 
-    >>> row = Shaper().row({"id": 7, "sections": [["One.", "Two."], "Three."], "section_names": ["A", None]})
+    >>> (row,) = Shaper().rows({"id": 7, "sections": [["One.", "Two."], "Three."], "section_names": ["A", None]})
     >>> row.id, row.texts, row.titles
     ('7', ['One. Two.', 'Three.'], ['A', None])
-    >>> Shaper(("year",)).row({"text": "To be.", "group_id": "hamlet", "year": 1603})
+    >>> Shaper(("year",)).rows({"text": "To be.", "group_id": "hamlet", "year": 1603})[0]
     Row(id=None, texts=['To be.'], titles=[None], sectioned=False, prompt=None, problem=None, group='hamlet', \
 fields=[('year', '1603')], answer=0, source='')
-    >>> Shaper().row({"id": "x", "text": float("nan")}).problem
+    >>> Shaper().rows({"id": "x", "text": float("nan")})[0].problem
     'text is not a string (found number NaN)'
     >>> [(row.answer, row.texts) for row in Shaper().rows({"replies": ["Yes.", "No."]}, "replies")]
     [(1, ['Yes.']), (2, ['No.'])]
@@ -93,82 +93,49 @@ fields=[('year', '1603')], answer=0, source='')
     set_apart: Counter[str] = dataclasses.field(default_factory=Counter)
     prompt: str | None = None
 
-    @property
-    def needed(self) -> tuple[str, ...]:
-        """Fields that rows need beside the text and the labels."""
-        return self.keep if self.prompt is None else (*self.keep, self.prompt)
-
     def rows(self, record: object, name: str | None = None) -> list[Row]:
         """Make the rows of a record: one, or one per answer where the field holds a list of texts.
 
         A list of strings, or of objects with a ``text`` and no ``title``, holds answers unless the field is one of
         `PARTS`; an empty list is a row with a problem.
         """
+        if isinstance(record, str):
+            return [Row(None, [record], [None])]
         if isinstance(record, list):
             record, name = {"item": record}, "item"
-        elif (plain := self._plain(record, name)) is not None:
-            return [plain]
-        answers = self._answers(record, name) if isinstance(record, Mapping) else None
-        if answers is None or not isinstance(record, Mapping):
-            return [self.row(record, name)]
-        field, texts = answers
+        if not isinstance(record, Mapping):
+            reason = record.reason if isinstance(record, Problem) else f"record is not an object (found {kind(record)})"
+            return [Row(None, problem=reason)]
+        field = name or self._choose(record)
+        value = look_up(record, field) if field else MISSING
+        texts = _answers(value, field) if isinstance(value, list) else None
+        if texts is None:
+            return [self._row(record, field, value)]
         if not texts:
-            shared = self.row({**record, field: ""}, field)
+            shared = self._row({**record, field: ""}, field, "")
             return [replace(shared, texts=(), titles=(), problem=shared.problem or f"{field} is an empty list")]
         # a field to keep that is a list as long as that of the answers has an item for each of them
         lists = {path: value for path in self.keep if isinstance(value := look_up(record, path), list)}
         lists = {path: value for path, value in lists.items() if len(value) == len(texts) > 1}
         rows = [
-            self.row({**record, **{path: value[i] for path, value in lists.items()}, field: text}, field)
+            self._row({**record, **{path: value[i] for path, value in lists.items()}, field: text}, field, text)
             for i, text in enumerate(texts)
         ]
         return [replace(row, answer=i, source=field) for i, row in enumerate(rows, 1)]
 
-    def _plain(self, record: object, name: str | None) -> Row | None:
-        """The row of a record with one text and nothing to keep, without the detours of other records; None for these.
-
-        Most records of large files are of this kind.
-        """
-        if type(record) is not dict or name not in (None, "text") or self.keep or record.get("sections"):
-            return None
-        text = record.get("text")
-        if type(text) is not str:
-            return None
-        try:
-            id = id_of(record)
-        except Defect:
-            return None
-        return Row(id, [text], [None], False, self._prompt(record), None, _group(record))
-
-    def _answers(self, record: Mapping[str, object], name: str | None) -> tuple[str, list[object]] | None:
-        """The field and its answers, if it holds a list of them."""
-        field = name or (None if record.get("sections") else "text")
-        if field is None or field.rpartition(".")[2] in (*PARTS, *RUNNING):
-            return None
-        value = look_up(record, field)
-        if not isinstance(value, list) or is_chat(value):
-            return None
-        items = [v["text"] if isinstance(v, Mapping) and "text" in v and "title" not in v else v for v in value]
-        return (field, items) if all(isinstance(v, str) or is_chat(v) for v in items) else None
-
-    def row(self, record: object, name: str | None = None) -> Row:
-        """Make one row of a record; ``name`` is the field that holds the text (None: ``sections``, then ``text``)."""
-        if isinstance(record, str):
-            return Row(None, [record], [None])
-        if not isinstance(record, Mapping):
-            reason = record.reason if isinstance(record, Problem) else f"record is not an object (found {kind(record)})"
-            return Row(None, problem=reason)
+    def _row(self, record: Mapping[str, object], field: str, value: object) -> Row:
+        """Make one row of a record, whose text is the value of a field."""
         id, prompt, group = None, self._prompt(record), _group(record)
         fields = self._fields(record) if self.keep else []
         try:
             id = id_of(record)
-            texts, titles, sectioned = self._content(record, name)
+            texts, titles, sectioned = self._content(record, field, value)
         except Defect as defect:
             return Row(id, prompt=prompt, problem=str(defect), group=group, fields=fields)
-        if (self.keep or prompt is None) and is_chat(value := look_up(record, name or self._choose(record))):
+        if (self.keep or prompt is None) and is_chat(value):
             apart = chat.kept(chat.turns_of(value)) if self.keep else {}
-            named = {field for field, _ in fields}
-            fields += [(field, apart[field]) for field in self.keep if field in apart and field not in named]
+            named = {name for name, _ in fields}
+            fields += [(name, apart[name]) for name in self.keep if name in apart and name not in named]
             if prompt is None and self.prompt is None:
                 prompt = chat.prompt_of(value, self.turns)
         return Row(id, texts, titles, sectioned, prompt, None, group, fields)
@@ -188,22 +155,20 @@ fields=[('year', '1603')], answer=0, source='')
         return [(name, value) for name, value in values if value is not None]
 
     def _content(
-        self, record: Mapping[str, object], name: str | None
+        self, record: Mapping[str, object], name: str, value: object
     ) -> tuple[Sequence[str], Sequence[str | None], bool]:
-        name = name or self._choose(record)
-        value = look_up(record, name)
-        if name in RUNNING and isinstance(value, list):
-            return [_joined(value, name)], [None], False
         if name == "sections" and value is not MISSING:
             return *_sections(value, record.get("section_names"), name), True
         if isinstance(value, str):
             return [value], [None], False
+        if name in RUNNING and isinstance(value, list):
+            return [_joined(value, name)], [None], False
         if is_chat(value):
             return self._chat(value)
         if isinstance(value, list):
             return *_sections(value, None, name), True
         if value is MISSING:
-            raise Defect(f"no field {name!r}")
+            raise Defect(f"no field {name!r}" if name else "no field 'text' or 'sections'")
         if isinstance(value, Mapping):
             answer = answer_in(value)
             if isinstance(answer, str):
@@ -225,6 +190,7 @@ fields=[('year', '1603')], answer=0, source='')
         return texts, titles, sectioned
 
     def _choose(self, record: Mapping[str, object]) -> str:
+        """The field that holds the text where none is named; empty if there is none."""
         if record.get("sections") or ("text" not in record and "sections" in record):
             return "sections"
         if "text" in record:
@@ -234,7 +200,15 @@ fields=[('year', '1603')], answer=0, source='')
         if len(strings) == 1 and strings[0].lower() in OBVIOUS and self.obvious in (None, strings[0]):
             self.obvious = strings[0]
             return strings[0]
-        raise Defect("no field 'text' or 'sections'")
+        return ""
+
+
+def _answers(values: list[object], field: str) -> list[object] | None:
+    """The answers that a field holds as a list; None if these are something else."""
+    if field.rpartition(".")[2] in (*PARTS, *RUNNING) or is_chat(values):
+        return None
+    items = [v["text"] if isinstance(v, Mapping) and "text" in v and "title" not in v else v for v in values]
+    return items if all(isinstance(v, str) or is_chat(v) for v in items) else None
 
 
 def _beside(record: Mapping[str, object], name: str, paths: Sequence[str]) -> str | None:

@@ -12,7 +12,7 @@ from momus.plugins import READERS, registered
 from momus.reading import jsonfiles, tables
 from momus.reading.encoding import by_line, by_paragraph, check_head, whole
 from momus.reading.files import COMPRESSIONS, OpenedFile
-from momus.reading.location import Location, NoDocumentsError, shorten
+from momus.reading.location import Location, shorten
 from momus.reading.markup import SUFFIXES as MARKUP
 from momus.reading.markup import markup_record
 
@@ -27,8 +27,6 @@ FORMATS = {
     "lines": "plain text: one document per line",
     "paragraphs": "plain text: one document per paragraph; blank lines separate them",
     "markup": "one document with headings per file (Markdown, HTML, LaTeX, MediaWiki)",
-    "datasets": "a folder that Hugging Face datasets saved",
-    "folder": "all files of the formats above in a folder and its subfolders",
 }
 """Formats by name, with what a record is in each."""
 
@@ -97,13 +95,12 @@ def file_format(location: Location, head: bytes) -> str:
     if not suffix:
         return "text"
     readers = ", ".join(f"{name}:PATH" for name in registered(READERS))
-    raise NoDocumentsError(
-        f"{location.label}: unknown extension {suffix!r} of a file that starts with "
+    raise location.error(
+        f"unknown extension {suffix!r} of a file that starts with "
         f"{shorten(head[:40].decode('utf-8', 'replace'))}; "
         f"known are {', '.join(SUFFIXES)}, also with {', '.join(PACKED)}",
         f"choose how to read it with {arg('fmt', 'text')}, lines, paragraphs, jsonl, json, csv, tsv, parquet "
         f"or arrow{f', or read a log with {readers}' if readers else ''}",
-        location.name.name if location.name else "",
     )
 
 
@@ -138,7 +135,6 @@ def records_in(
     skip: bool = False,
     field: str | None = None,
     needed: Sequence[str] | None = None,
-    items: str | None = None,
 ) -> tuple[Iterator[tuple[int, object]], str | None]:
     """Position and value of each record of a file of this format, and the field that holds their text.
 
@@ -148,21 +144,17 @@ def records_in(
         Whether lines that cannot be read become a `Problem` each.
     needed
         Paths that are needed beside the field and the labels; None: all columns of a table.
-    items
-        The list of a JSON document whose items are the records.
 
     Raises
     ------
     ReadingError
         The file is of another format, or damaged; also while the records are read.
     """
-    if kind == "parquet":
-        return tables.parquet(location, file, tables.wanted(field, needed)), field
-    if kind == "arrow":
-        return tables.arrow(location, file, tables.wanted(field, needed)), field
+    if kind in ("parquet", "arrow"):
+        return (tables.parquet if kind == "parquet" else tables.arrow)(location, file, field, needed), field
     check_head(location, file.head, encoding)
     if kind == "json":
-        return jsonfiles.json_document(location, file, encoding, field, items)
+        return jsonfiles.json_document(location, file, encoding, field)
     if kind == "jsonl":
         return jsonfiles.json_lines(location, file, encoding, skip), field
     if kind in TABULAR:

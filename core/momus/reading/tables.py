@@ -6,9 +6,8 @@ import csv
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import chain
 from typing import TypeVar
 
@@ -29,8 +28,6 @@ from momus.reading.paths import LABELS
 from momus.reading.recognised import is_text, needed_columns
 
 Batch = TypeVar("Batch", pa.RecordBatch, pa.Table)
-Columns = Callable[[pa.Schema], Sequence[str]]
-"""Chooses the names of the columns to read."""
 DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
 """Characters that may separate cells, by format; the most frequent one of the first row does."""
 MOST_BYTES = 4 * BATCH_BYTES
@@ -39,13 +36,12 @@ C_LONG = 2**31 - 1
 """The largest limit that the parser takes on all systems."""
 
 
-def wanted(field: str | None, needed: Sequence[str] | None) -> Columns:
-    """Choose the columns that hold the text in this field, labels, and what else is needed; None: all."""
-    return partial(needed_columns, field=field, keep=needed) if needed is not None else lambda schema: schema.names
+def parquet(
+    location: Location, file: OpenedFile, field: str | None = None, needed: Sequence[str] | None = None
+) -> Iterator[tuple[int, object]]:
+    """Yield (row number, record) from the columns of a Parquet file that are needed, about 4 MB at a time.
 
-
-def parquet(location: Location, file: OpenedFile, columns: Columns) -> Iterator[tuple[int, object]]:
-    """Yield (row number, record) from some columns of a Parquet file, about 4 MB at a time.
+    These hold the text, in a field, labels, and what else is ``needed``; None: all.
 
     Raises
     ------
@@ -60,7 +56,7 @@ def parquet(location: Location, file: OpenedFile, columns: Columns) -> Iterator[
         )
     with _seekable(location, file) as native:
         metadata = pq.read_metadata(native)
-        names = columns(metadata.schema.to_arrow_schema())
+        names = _chosen(metadata.schema.to_arrow_schema(), field, needed)
         native.seek(0)
         # a value that a dictionary holds once may stand in every row: dictionaries stay as they are until `_numbered`
         try:
@@ -77,6 +73,10 @@ def parquet(location: Location, file: OpenedFile, columns: Columns) -> Iterator[
                 before, number = number, number + batch.num_rows
                 first = before if location.part is None else max(before, location.part.start)
                 yield from _numbered(location, within(batch, before, location.part), first)
+
+
+def _chosen(schema: pa.Schema, field: str | None, needed: Sequence[str] | None) -> list[str]:
+    return list(schema.names) if needed is None else needed_columns(schema, field, needed)
 
 
 def groups_of(metadata: pq.FileMetaData, part: Part | None) -> Iterator[tuple[int, int]]:
@@ -185,20 +185,22 @@ def _seekable(location: Location, file: OpenedFile) -> Iterator[pa.NativeFile]:
         yield pa.PythonFile(temporary, "r")
 
 
-def arrow(location: Location, file: OpenedFile, columns: Columns) -> Iterator[tuple[int, object]]:
-    """Yield (row number, record) from some columns of an Arrow IPC file or stream, batch by batch."""
+def arrow(
+    location: Location, file: OpenedFile, field: str | None, needed: Sequence[str] | None
+) -> Iterator[tuple[int, object]]:
+    """Yield (row number, record) from the columns of an Arrow IPC file or stream that are needed, see `parquet`."""
     location.unit = "row"
     number = 0
     with _seekable(location, file) as native:
         is_file = file.head.startswith(b"ARROW1")
         reader = pa.ipc.open_file(native) if is_file else pa.ipc.open_stream(native)
-        names = columns(reader.schema)
+        names = _chosen(reader.schema, field, needed)
         for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
-            needed = batch.select(names)
-            step = _batch_rows(needed.num_rows, needed.nbytes)
-            for start in range(0, needed.num_rows, step):
-                yield from _numbered(location, needed.slice(start, step), number + start)
-            number += needed.num_rows
+            columns = batch.select(names)
+            step = _batch_rows(columns.num_rows, columns.nbytes)
+            for start in range(0, columns.num_rows, step):
+                yield from _numbered(location, columns.slice(start, step), number + start)
+            number += columns.num_rows
 
 
 def _numbered(location: Location, batch: pa.RecordBatch, before: int) -> Iterator[tuple[int, object]]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from momus.evidence import Axis, Chart, Evidence, Heatmap, MarkedDocument, Series, Table
-from momus.report.passages import Passage, Shown, outlier_passages, shown_examples
+from momus.report.passages import Shown, shown_examples
 from momus.report.words.findings import parts_tables
 from momus.report.words.format import HUMAN
-from momus.report.words.sentences import axis_line, axis_sentences, overuse_lines, says_what
+from momus.report.words.sentences import overuse_lines, says_what
 from momus.runs.answer import Answer, AxisAnswer, CorpusOveruse
 from momus.runs.examples import EXAMPLES
 from momus.runs.result import CriticResult, Results
-from momus.verdicts.verdict import Verdict
 
 FINDINGS, GLANCE = 3, 280
 """Findings on the first screen, and characters of each of their passages."""
@@ -27,14 +27,6 @@ class Card:
     ----------
     axis, result
         The axis over all corpora, and what the run kept of its critic.
-    verdicts
-        All rows of the critic.
-    differs
-        Whether a corpus differs on this axis; other axes are one line until they are opened.
-    sentences
-        Pairs of a corpus and what it does.
-    line
-        The axis in one line.
     chart
         Human text and all corpora in one chart; None if the critic has none.
     more
@@ -43,23 +35,16 @@ class Card:
         Generated passages beside human ones.
     evidence
         Pairs of a corpus and its tables, heat maps, graphs, and charts that cannot be laid over each other.
-    outliers
-        The least likely documents.
     overuse
         Pairs of a kind of thing and a sentence on what corpora say too often or too rarely.
     """
 
     axis: AxisAnswer
     result: CriticResult
-    verdicts: Sequence[Verdict]
-    differs: bool
-    sentences: Sequence[tuple[str, str]]
-    line: str
     chart: Chart | None
     more: Sequence[Chart]
     examples: Sequence[Shown]
     evidence: Sequence[tuple[str, Sequence[Evidence]]]
-    outliers: Sequence[Passage]
     overuse: Sequence[tuple[str, str]] = ()
 
 
@@ -67,15 +52,10 @@ def cards_of(comparison: Results, answer: Answer, overused: Sequence[CorpusOveru
     """Build the cards of a comparison, in the order of the answer."""
     overuse = {a.critic: overuse_lines([o for o in overused if o.critic == a.critic]) for a in answer.axes}
     results = {r.name: r for r in comparison.results}
-    rows: dict[str, list[Verdict]] = {}
-    for v in comparison.verdicts:  # with p-values adjusted over the table, which those of a result lack
-        rows.setdefault(v.critic, []).append(v)
-    return [_card(a, results[a.critic], rows[a.critic], overuse[a.critic]) for a in answer.axes if a.critic in results]
+    return [_card(a, results[a.critic], overuse[a.critic]) for a in answer.axes if a.critic in results]
 
 
-def _card(
-    axis: AxisAnswer, result: CriticResult, verdicts: Sequence[Verdict], overuse: Sequence[tuple[str, str]]
-) -> Card:
+def _card(axis: AxisAnswer, result: CriticResult, overuse: Sequence[tuple[str, str]]) -> Card:
     charts = merged_charts(result)
     first = overlay(result)
     shown = {c.name for c in charts}
@@ -94,15 +74,10 @@ def _card(
     return Card(
         axis,
         result,
-        verdicts,
-        any(c.differs for c in axis.cells),
-        axis_sentences(axis),
-        axis_line(axis),
         first,
         charts[1:],
         shown_examples(axis, result.examples, EXAMPLES),
         _shared(rest),
-        outlier_passages(result),
         overuse,
     )
 
@@ -124,33 +99,22 @@ def _shared(evidence: Sequence[tuple[str, Sequence[Evidence]]]) -> list[tuple[st
     return [(name, items) for name, items in parts if items]
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What the first screen shows of an axis: a sentence, and a generated passage beside a human one.
-
-    Attributes
-    ----------
-    axis
-        The axis.
-    sentence
-        What the corpus of the passage does.
-    shown
-        The passages.
-    """
+class Glimpse(NamedTuple):
+    """What the first screen shows of an axis: what the corpus of a passage does, and it beside a human one."""
 
     axis: AxisAnswer
     sentence: str
     shown: Shown
 
 
-def findings_of(cards: Sequence[Card], answer: Answer) -> list[Finding]:
+def findings_of(cards: Sequence[Card]) -> list[Glimpse]:
     """Choose the findings of the first screen: of the largest gaps those whose passages have marks, then others."""
     findings = []
     for card in cards:
-        if card.differs and card.examples:
+        if card.axis.worst.differs and card.examples:
             (shown,) = shown_examples(card.axis, card.result.examples, 1, GLANCE, remarks=1)
             cell = next(c for c in card.axis.cells if c.generated == shown.generated.corpus)
-            findings.append(Finding(card.axis, says_what(cell), shown))
+            findings.append(Glimpse(card.axis, says_what(cell), shown))
     findings.sort(key=lambda f: not any(piece.marked for piece in f.shown.generated.pieces))  # stable: by size
     return findings[:FINDINGS]
 
@@ -175,21 +139,14 @@ def merged_charts(result: CriticResult) -> list[Chart]:
         return []
     merged = []
     for name in dict.fromkeys(e.name for e in with_evidence[0][1] if isinstance(e, Chart)):
-        charts = [(corpus, _named(name, items)) for corpus, items in with_evidence]
-        alike = [(corpus, chart) for corpus, chart in charts if chart is not None]
-        if len(alike) == len(charts) and _alike([chart for _, chart in alike]):
-            merged.append(_merge(alike))
+        charts = [
+            (corpus, e) for corpus, items in with_evidence for e in items if isinstance(e, Chart) and e.name == name
+        ]
+        axes: set[tuple[Axis, Axis]] = {(chart.x, chart.y) for _, chart in charts}
+        compared = all(any(s.role == "generated" for s in chart.series) for _, chart in charts)
+        if len(charts) == len(with_evidence) and len(axes) == 1 and compared:
+            merged.append(_merge(charts))
     return merged
-
-
-def _named(name: str, items: Sequence[Evidence]) -> Chart | None:
-    return next((e for e in items if isinstance(e, Chart) and e.name == name), None)
-
-
-def _alike(charts: Sequence[Chart]) -> bool:
-    """Whether charts have the same axes and each has a series of the generated text."""
-    axes: set[tuple[Axis, Axis]] = {(c.x, c.y) for c in charts}
-    return len(axes) == 1 and all(any(s.role == "generated" for s in c.series) for c in charts)
 
 
 def _merge(charts: Sequence[tuple[str, Chart]]) -> Chart:

@@ -10,8 +10,6 @@ from typing import Any
 from momus.against.versions import Against
 from momus.report.safe import one_line
 from momus.report.words.against import basis, blocks_of
-from momus.report.words.against import first_sentences as against_sentences
-from momus.report.words.against import legend as against_legend
 from momus.report.words.blocks import markdown_blocks
 from momus.report.words.format import markdown, markdown_table
 from momus.report.words.leads import first_sentences
@@ -50,7 +48,7 @@ def comparison_markdown(comparison: Results) -> str:
 def _against_markdown(comparison: Results, against: Against) -> str:
     """Write all blocks of a comparison with a model."""
     answer = answer_of(comparison)
-    parts = [" ".join(markdown(s) for s in against_sentences(answer, against)), markdown(basis(comparison, against))]
+    parts = [" ".join(markdown(s) for s in first_sentences(answer)), markdown(basis(comparison, against))]
     parts += markdown_blocks(blocks_of(answer, against, comparison.joint, words=True))
     parts += ["\n".join(f"* Note: {markdown(w)}" for w in comparison.warnings)] if comparison.warnings else []
     return "\n\n".join(parts) + "\n"
@@ -61,9 +59,17 @@ def comparison_json(comparison: Results) -> dict[str, Any]:
 
     All values are plain lists, strings and finite numbers; a number that does not exist is None.
     """
-    against = comparison.against
+    answer, against = answer_of(comparison), comparison.against
+    nearest = answer.nearest
     return {
-        "answer": answer_json(answer_of(comparison), against),
+        "answer": {
+            "sentences": first_sentences(answer),
+            "nearest": None if nearest is None else nearest.generated,
+            "tied": list(answer.tied),
+            # from the nearest to the farthest, and axes by the size of the gap
+            "corpora": [asdict(c) for c in answer.corpora],
+            "axes": [_axis(axis) for axis in answer.axes],
+        },
         "trust": [asdict(item) for item in trust_items(comparison)],
         "verdicts": comparison.rows(),
         "pairs": [v.row() for v in comparison.pairs],
@@ -72,18 +78,6 @@ def comparison_json(comparison: Results) -> dict[str, Any]:
         **({} if against is None else {"against": asdict(against)}),
         "warnings": list(comparison.warnings),
         "signature": comparison.signature,
-    }
-
-
-def answer_json(answer: Answer, against: Against | None = None) -> dict[str, Any]:
-    """The answer: its sentences, corpora from the nearest to the farthest, and axes by the size of the gap."""
-    nearest = answer.nearest
-    return {
-        "sentences": first_sentences(answer) if against is None else against_sentences(answer, against),
-        "nearest": None if nearest is None else nearest.generated,
-        "tied": list(answer.tied),
-        "corpora": [asdict(c) for c in answer.corpora],
-        "axes": [_axis(axis) for axis in answer.axes],
     }
 
 
@@ -152,7 +146,7 @@ def comparison_latex(comparison: Results, label: str = "tab:momus") -> str:
     and the interval. Where rows rest on different numbers of documents, a column says on how many; warnings are notes
     below the table.
     """
-    answer, against = answer_of(comparison), comparison.against
+    answer = answer_of(comparison)
     table = overview(answer)
     sized, names = table.sizes_differ, [c.generated for c in answer.corpora]
     rows = [
@@ -164,8 +158,9 @@ def comparison_latex(comparison: Results, label: str = "tab:momus") -> str:
     body = "\n\\midrule\n".join(
         "\n".join(" & ".join(row[:cells]) + r" \\" for row in block) for block in (rows, ranks) if block
     )
-    key = legend(answer) if against is None else against_legend(answer, against)
-    caption = " ".join(latex(f"{s[0].upper()}{s[1:].rstrip('.')}.") for s in (_caption(comparison, answer), *key))
+    caption = " ".join(
+        latex(f"{s[0].upper()}{s[1:].rstrip('.')}.") for s in (_caption(comparison, answer), *legend(answer))
+    )
     heads, wide = ("axis", *names, *([SIZES] * sized)), len(names) > COLUMN
     floats = [_float(wide, caption, label, _columns(len(names), sized), heads, body, _notes(comparison))]
     # slices × statistics, as on a terminal

@@ -15,31 +15,28 @@ from momus.against.versions import Path as VersionPath
 from momus.joint.ranks import ALL_AXES
 from momus.outputs import write_own
 from momus.report.cards import cards_of, findings_of
-from momus.report.figures.canvas import Canvas
-from momus.report.figures.dots import FEW, key_svg, rows_svg
-from momus.report.figures.palette import CorpusLook, looks
-from momus.report.figures.rows import overview_rows, slices_heatmaps
+from momus.report.figures.dots import FEW, NARROW, key_svg, rows_canvas, rows_svg
+from momus.report.figures.palette import looks
+from momus.report.figures.rows import overview_rows, path_rows, slices_heatmaps
 from momus.report.figures.scales import Scale, gap_scale
 from momus.report.html import environment, render_page
-from momus.report.passages import Shown, shown_examples
+from momus.report.passages import Shown, outlier_passages, shown_examples
 from momus.report.safe import clean
-from momus.report.words.against import basis, blocks_of, step, trend, version_value
-from momus.report.words.against import first_sentences as against_sentences
-from momus.report.words.against import legend as against_legend
+from momus.report.words.against import basis, blocks_of, step, trend
 from momus.report.words.blocks import PrintedBlock
 from momus.report.words.findings import band, effective, families, floors, gap, method, null
 from momus.report.words.joint import (
     chance,
     count,
     group_blocks,
-    joint_lines,
     pair_rows,
     pair_sentences,
     rank,
     rank_cells,
+    without_rank,
 )
 from momus.report.words.leads import first_sentences
-from momus.report.words.sentences import finding_words, label, legend
+from momus.report.words.sentences import axis_line, axis_sentences, finding_words, label, legend
 from momus.report.words.table import overview
 from momus.report.words.trust import trust_items
 from momus.runs.answer import Answer, answer_of, overuse_of
@@ -53,8 +50,6 @@ from momus.verdicts.verdict import Verdict
 
 WIDTH = 84
 """Pixels that the largest gap of a table is away from 0."""
-SIZE, MARGIN = (360.0, 120.0), 34.0
-"""Width and height of the figure of a path, and room for its words."""
 
 
 def write_report(comparison: Results, path: Path) -> Path:
@@ -72,9 +67,9 @@ def render(comparison: Results) -> str:
     """Render the report as HTML; all content of texts is cleaned and escaped."""
     if comparison.against is not None:
         return _against_page(comparison, comparison.against)
-    answer, pairs = answer_of(comparison), pair_rows(comparison.pairs)
+    answer = answer_of(comparison)
     shown, cards = overview_rows(answer), cards_of(comparison, answer, overuse_of(comparison.results, answer))
-    corpora = looks(shown.corpora)
+    corpora, joint = looks(shown.corpora), comparison.joint
     return render_page(
         "report.html.j2",
         corpora=corpora,
@@ -83,9 +78,9 @@ def render(comparison: Results) -> str:
         first=first_sentences(answer) if answer.corpora else [],
         trust=trust_items(comparison),
         cards=cards,
-        pairs=pairs,
-        pair_sentences=pair_sentences(pairs),
-        findings=findings_of(cards, answer),
+        pairs=pair_rows(comparison.pairs),
+        pair_sentences=pair_sentences(comparison.pairs),
+        findings=findings_of(cards),
         tall=len(answer.axes) > FEW,
         overview_wide=Markup(rows_svg(shown)),
         overview_narrow=Markup(rows_svg(shown, narrow=True)),
@@ -97,8 +92,13 @@ def render(comparison: Results) -> str:
         floors=floors(comparison.verdicts, comparison.signature["multiplicity"]),
         delta=comparison.signature.get("equivalence"),
         refits=any(v.refit_spread is not None for v in comparison.verdicts),
-        **_joint(comparison, answer),
-        **_helpers(corpora),
+        without_rank=without_rank(joint, {r.name: r.axis for r in comparison.results}),
+        ranked=any(c.rank is not None for c in answer.corpora),
+        rank_cells=[rank_cells(r) for r in (joint.ranking.of(ALL_AXES) if joint.ranking is not None else ())],
+        groups=group_blocks(joint),
+        maps=slices_heatmaps(joint.slices, comparison.verdicts),
+        key=lambda name: Markup(key_svg(corpora[name])) if name in corpora else "",
+        **HELPERS,
     )
 
 
@@ -109,7 +109,7 @@ def _against_page(comparison: Results, against: Against) -> str:
     return render_page(
         "against.html.j2",
         corpora=looks(shown.corpora),
-        first=against_sentences(answer, against) if answer.corpora else [],
+        first=first_sentences(answer) if answer.corpora else [],
         basis=basis(comparison, against),
         blocks=[(b, _numeric(b)) for b in blocks_of(answer, against, comparison.joint)],
         overview=(Markup(rows_svg(shown)), Markup(rows_svg(shown, narrow=True))),
@@ -135,60 +135,10 @@ def _numeric(block: PrintedBlock) -> list[bool]:
 
 
 def path_svg(path: VersionPath, against: Against) -> str:
-    """The line of one axis over the versions, with intervals; the largest step is thick."""
-    width, height = SIZE
-    canvas = Canvas(width, height)
-    low, high = min(path.lows), max(path.highs)
-    span = (high - low) or 1.0
-
-    def place(k: int, v: float) -> tuple[float, float]:
-        x = MARGIN + k * (width - 2 * MARGIN) / (len(path.values) - 1)
-        return x, height - 30 - (v - low) / span * (height - 66)
-
-    points = [place(k, v) for k, v in enumerate(path.values)]
-    for k in range(1, len(points)):
-        canvas.line(points[k - 1], points[k], "generated", 3.2 if k == path.step else 1.4)
-    for k, (point, value) in enumerate(zip(points, path.values, strict=True)):
-        canvas.line(place(k, path.lows[k]), place(k, path.highs[k]), "ink", 1.2)
-        canvas.mark(point, "o", "generated", True, 3.5)
-        shown = version_value(path, value)
-        canvas.text((point[0], place(k, path.highs[k])[1] - 6), shown, "middle", 10)
-        canvas.text((point[0], height - 10), clean(against.versions[k], 24), "middle", 10)
+    """The statistic of one axis over the versions, with intervals."""
     moved = f"{trend(path, against.alpha)}, largest step {step(path, against.versions)}"
-    title = f"{path.axis}: {path.label}, {moved}"
-    return canvas.svg(clean(title, 200))
-
-
-def _helpers(corpora: Mapping[str, CorpusLook]) -> dict[str, Any]:
-    """Functions that the templates of the report call."""
-    return {
-        "finding_words": finding_words,
-        "label": label,
-        "interval": _interval,
-        "key": lambda name: Markup(key_svg(corpora[name])) if name in corpora else "",
-        "kind": lambda item: type(item).__name__,
-        "row_scale": row_scale,
-        "examples_words": examples_words,
-        "gap": gap,
-        "rank": rank,
-        "chance": chance,
-        "band": band,
-        "effective": effective,
-        "usual_units": lambda rows: mode([effective(v) for v in rows] or [""]),
-    }
-
-
-def _joint(comparison: Results, answer: Answer) -> dict[str, Any]:
-    """What the page shows of the analyses of all axes together."""
-    joint = comparison.joint
-    ranked = [] if joint.ranking is None else joint.ranking.of(ALL_AXES)
-    return {
-        "joint_lines": joint_lines(joint, {r.name: r.axis for r in comparison.results}),
-        "ranked": any(c.rank is not None for c in answer.corpora),
-        "rank_cells": [rank_cells(r) for r in ranked],
-        "groups": group_blocks(joint),
-        "maps": slices_heatmaps(joint.slices, comparison.verdicts),
-    }
+    canvas = rows_canvas(path_rows(path, against.versions), NARROW)
+    return canvas.svg(clean(f"{path.axis}: {path.label}, {moved}", 200))
 
 
 def methods(verdicts: Sequence[Verdict]) -> list[tuple[str, list[str]]]:
@@ -241,6 +191,26 @@ def _interval(v: Verdict, scale: Scale) -> str:
     return f"--l:{low:.0f};--w:{high - low:.0f};--g:{gap:.0f}"
 
 
+HELPERS: Mapping[str, Any] = {
+    "axis_line": axis_line,
+    "axis_sentences": axis_sentences,
+    "outlier_passages": outlier_passages,
+    "finding_words": finding_words,
+    "label": label,
+    "interval": _interval,
+    "kind": lambda item: type(item).__name__,
+    "row_scale": row_scale,
+    "examples_words": examples_words,
+    "gap": gap,
+    "rank": rank,
+    "chance": chance,
+    "band": band,
+    "effective": effective,
+    "usual_units": lambda rows: mode([effective(v) for v in rows] or [""]),
+}
+"""Functions that the templates of the report call."""
+
+
 def summary_html(comparison: Results) -> str:
     """Render the answer, the overview table, what it rests on, and a link to the report, as a piece of HTML.
 
@@ -248,14 +218,14 @@ def summary_html(comparison: Results) -> str:
     """
     if not comparison.verdicts:
         return '<div class="momus"><p>A comparison without verdicts.</p></div>'
-    answer, against = answer_of(comparison), comparison.against
+    answer = answer_of(comparison)
     return (
         environment()
         .get_template("summary.html.j2")
         .render(
-            sentences=first_sentences(answer) if against is None else against_sentences(answer, against),
+            sentences=first_sentences(answer),
             table=overview(answer, words=True),
-            legend=legend(answer) if against is None else against_legend(answer, against),
+            legend=legend(answer),
             trust=trust_items(comparison) if comparison.signature else [],
             warnings=comparison.warnings,
             link=_report_link(comparison.folder),

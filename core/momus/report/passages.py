@@ -28,28 +28,6 @@ LONGEST = 320
 
 
 @dataclass(frozen=True)
-class MarkedPiece:
-    """A piece of a passage.
-
-    Attributes
-    ----------
-    text
-        The text; empty for states that have none.
-    state
-        The state that the critic sees in it (z), such as a section type or a topic; may be empty.
-    marked
-        Whether the critic finds it unlikely.
-    why
-        A remark, such as what was expected; shown for marked pieces.
-    """
-
-    text: str
-    state: str
-    marked: bool
-    why: str
-
-
-@dataclass(frozen=True)
 class Passage:
     """A passage of a document.
 
@@ -60,7 +38,7 @@ class Passage:
     value
         Its Latent NLL with the unit; empty where it has none.
     pieces
-        The passage, in order.
+        The steps of the passage, in order, clipped and cleaned; the label (z) is empty where the text says it.
     before, after
         Whether the document has more text on this side.
     note
@@ -70,7 +48,7 @@ class Passage:
     corpus: str
     id: str
     value: str
-    pieces: Sequence[MarkedPiece]
+    pieces: Sequence[Step]
     before: bool
     after: bool
     note: str
@@ -111,40 +89,39 @@ def _size(step: Step) -> int:
     return min(len(step.text), LONGEST) + len(step.label)
 
 
-def _joined(pieces: Sequence[MarkedPiece]) -> list[MarkedPiece]:
+def _joined(pieces: Sequence[Step]) -> list[Step]:
     """Make one piece of those that follow each other without a mark or a state, such as single words."""
-    joined: list[MarkedPiece] = []
+    joined: list[Step] = []
     for p in pieces:
         last = joined[-1] if joined else None
-        if last is not None and not (last.marked or last.state or p.marked or p.state):
+        if last is not None and not (last.marked or last.label or p.marked or p.label):
             joined[-1] = replace(last, text=last.text + p.text)
         else:
             joined.append(p)
     return joined
 
 
-def _remarked_once(pieces: Sequence[MarkedPiece], most: int) -> list[MarkedPiece]:
+def _remarked_once(pieces: Sequence[Step], most: int) -> list[Step]:
     """Keep the remark on a word where it is marked first; more than a few remarks hide the text."""
     told: set[tuple[str, str]] = set()
     kept = []
     for p in pieces:
-        remark = p.text.strip().lower(), p.why
+        remark = p.text.strip().lower(), p.note
         if p.marked and p.text and (remark in told or len(told) >= most):
-            kept.append(replace(p, state=p.state if len(p.text) > TITLED else "", why=""))
+            kept.append(replace(p, label=p.label if len(p.text) > TITLED else "", note=""))
             continue
-        if p.marked and p.why:
+        if p.marked and p.note:
             told.add(remark)
         kept.append(p)
     return kept
 
 
-def _piece(step: Step) -> MarkedPiece:
-    state = "" if step.label == "text" else clean(step.label, 80)
+def _piece(step: Step) -> Step:
+    label = "" if step.label == "text" else clean(step.label, 80)
     text = re.sub(r"\s*\n\s*", "\n", clean(step.text, LONGEST))
-    # critics that count words have the word itself as state, which the text shows already
-    return MarkedPiece(
-        text, "" if state.strip().lower() == text.strip().lower() else state, step.marked, clean(step.note, 160)
-    )
+    # critics that count words have the word itself as label, which the text shows already
+    label = "" if label.strip().lower() == text.strip().lower() else label
+    return replace(step, label=label, text=text, note=clean(step.note, 160))
 
 
 def shown_examples(

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from momus.against.versions import Against
 from momus.evidence import Overuse, Overused, Table
 from momus.joint.better import Better, Preference, better_of, rows_of
 from momus.joint.partners import Win
@@ -203,6 +204,8 @@ class Answer:
         What is said of slices and pairs of answers, and the level of findings.
     better
         Whether texts are better than the reference by what the user named.
+    against
+        What changed from the reference, where that is text of a model.
     """
 
     corpora: tuple[CorpusAnswer, ...]
@@ -216,6 +219,7 @@ class Answer:
     wins: tuple[Win, ...] = ()
     alpha: float = 0.05
     better: Sequence[Better] = ()
+    against: Against | None = None
 
     @property
     def nearest(self) -> CorpusAnswer | None:
@@ -280,6 +284,7 @@ def answer_of(comparison: Results) -> Answer:
         comparison.joint.wins,
         alpha,
         _better(comparison, alpha),
+        comparison.against,
     )
 
 

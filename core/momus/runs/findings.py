@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 GENERAL, LEADING, INDEX, NAMED = 0.4, 1.5, 0.4, 0.7
 """What a finding of a general axis counts, which moves with whatever narrower axes find; of a leading one, whose
 findings move others; of an index, of which a reader sees nothing; and at least, of a thing that is named."""
-LEVEL = 0.02
-"""Level at which each kind of fault is told: of some ten kinds, most are too rare to be told by chance."""
+LEVEL, OF_BOTH = 0.02, 0.01
+"""Levels at which each kind of fault is told, beside the reference alone, and beside it and the text that critics were
+fitted on, which shows more: of some ten kinds, most are too rare to be told by chance."""
+ALIKE = 0.1
+"""Least p at which text that critics were fitted on counts as real text that has faults as often."""
 MANY = 100
 """Rounds of a loop from which a single document is told."""
 SILENT = frozenset({"of", "in", "its", "the", "a", "with", "that", "to", "mean", "share", "number", "document"})
@@ -44,8 +47,6 @@ class Finding:
         Share of documents that would surely have to change, see `momus.verdicts.table`.
     weight
         What it counts for the order of findings.
-    goes_with
-        Findings of other axes that tell of the same.
     """
 
     row: Verdict
@@ -53,7 +54,6 @@ class Finding:
     unit: str = ""
     touched: float = 0.0
     weight: float = 0.0
-    goes_with: tuple[Finding, ...] = ()
 
     @property
     def rises(self) -> bool:
@@ -136,11 +136,8 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """Findings of all axes by weight, small ones last; what several tell is told once, by the first of them."""
     told: list[Finding] = []
     for f in sorted(findings, key=lambda f: (f.small, -f.weight)):
-        same = next((i for i, t in enumerate(told) if t.tells(f)), None)
-        if same is None:
+        if not any(t.tells(f) for t in told):
             told.append(f)
-        else:
-            told[same] = replace(told[same], goes_with=(*told[same].goes_with, f))
     return told
 
 
@@ -154,8 +151,8 @@ class Broken:
         95 % interval of the share of documents that have it (Wilson 1927), of fewer documents where those of a group
         are alike.
     p
-        Probability of as many by chance, by Fisher's exact test, one-sided; of groups, at least that of the test of
-        the share by groups.
+        Probability of as many by chance, by Fisher's exact test beside `reference_of` the fault; of groups, at least
+        that of the test of the share by groups.
     alone
         Whether only the first document is told, since it says the same `MANY` times, and not the share.
     critic
@@ -197,11 +194,13 @@ def broken_of(results: Sequence[CriticResult], signature: Mapping[str, Any] | No
     ]
     if not tables:
         return None
+    # against a model, critics are fitted on what is compared
+    apart = bool(signature) and not (signature or {}).get("against")
     told = [
         replace(b, critic=critic * (fault in table.faults))
         for critic, corpus, table, grouped in tables
         for fault in (*table.faults, *_of_texts(corpus, results, signature or {}))
-        if (b := _told(corpus, fault, grouped.get(fault.of))) is not None
+        if (b := _told(corpus, fault, grouped.get(fault.of), apart)) is not None
     ]
     return tuple(sorted(told, key=lambda b: (b.alone, b.reference_share - b.share, b.generated)))
 
@@ -226,17 +225,18 @@ def _grouped(v: Verdict) -> bool:
     return v.method.grouped or v.method.design not in ("documents", "pairs")
 
 
-def _told(corpus: str, fault: Faulty, grouped: Verdict | None) -> Broken | None:
+def _told(corpus: str, fault: Faulty, grouped: Verdict | None, apart: bool) -> Broken | None:
     """A fault, if it is told; where documents have groups, by the row of its share too, whose units they are."""
-    p = exceeds(fault.real, fault.generated)
+    reference = reference_of(fault) if apart else fault.real
+    p, level = exceeds(reference, fault.generated), LEVEL if reference == fault.real else OF_BOTH
     documents, total = fault.generated
     if grouped is not None:
         p = max(p, 1.0 if grouped.p is None else grouped.p)
         total = _independent(fault, grouped)
         documents = round(documents * total / max(fault.generated[1], 1))
-    if p > LEVEL and fault.times < MANY:
+    if p > level and fault.times < MANY:
         return None
-    return Broken(corpus, fault, *wilson(documents, total), p, alone=p > LEVEL)
+    return Broken(corpus, fault, *wilson(documents, total), p, alone=p > level)
 
 
 def _independent(fault: Faulty, row: Verdict) -> int:
@@ -245,6 +245,18 @@ def _independent(fault: Faulty, row: Verdict) -> int:
     variance = sum(k * (size - k) / size**3 for k, size in ((a, n), (b, m)) if size)
     inflation = row.standard_error**2 / variance if row.standard_error and variance else 1.0
     return max(round(m / max(inflation, 1.0)), 1) if m else 0
+
+
+def reference_of(fault: Faulty) -> tuple[int, int]:
+    """Real documents that have a fault, and all: those fitted on, too, unless they have it less often than the others.
+
+    >>> reference_of(Faulty("loop", "", "", (1, 200), (10, 200), fitted=(0, 200)))
+    (1, 400)
+    >>> reference_of(Faulty("loop", "", "", (20, 200), (10, 200), fitted=(0, 200)))
+    (20, 200)
+    """
+    (a, n), (b, m) = fault.fitted, fault.real
+    return (a + b, n + m) if n and exceeds((a, n), (b, m)) > ALIKE else (b, m)
 
 
 def exceeds(real: tuple[int, int], generated: tuple[int, int]) -> float:

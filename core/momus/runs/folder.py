@@ -32,11 +32,12 @@ from momus.runs.manifest import (
     AGAIN,
     MANIFEST,
     NEXT,
-    Generation,
+    begin,
     check_manifest,
     check_strangers,
     complete,
     is_pending,
+    publish,
     write_manifest,
 )
 from momus.runs.result import CriticResult, Results, RunRecord, contradiction
@@ -114,14 +115,12 @@ class RunFolder:
         StoreError
             The folder cannot be written.
         """
-        generation = Generation(self.path)
         with writing(self.path, f"name another folder with {arg('out')}"):
-            generation.begin(keep=resume)
-        self.work = generation.path
+            self.work = begin(self.path, keep=resume)
 
     def publish(self) -> None:
         """Publish the generation by one rename; the run is then in the folder under the names that others read."""
-        Generation(self.path).publish()
+        publish(self.path)
         self.work = self.path
 
     def release(self) -> None:

@@ -162,57 +162,47 @@ def _files(folder: Path) -> Iterable[Path]:
             yield path
 
 
-class Generation:
-    """The generation of a run folder that is being written.
+def begin(folder: Path, *, keep: bool) -> Path:
+    """Prepare the generation of a run folder that this process has locked, and return the folder of the generation.
 
     Parameters
     ----------
-    folder
-        The run folder, locked by this process.
+    keep
+        Whether to resume: what an interrupted generation holds is kept, else the critics of the published run are
+        copied.
+
+    Raises
+    ------
+    StoreError
+        The places of the generation hold files that no run wrote there.
     """
+    complete(folder)
+    begun = folder / NEXT
+    for place in (begun, folder / READY):
+        delete(place)  # if it is empty
+        if place.exists() and not (place / MARK).exists():
+            raise StoreError(f"{place} is not a run that Momus began", hint="move it, or name another folder")
+    check_generation(begun)
+    if begun.exists() and not keep:
+        delete_folder(begun)
+    if (begun / MARK).exists():
+        return begun
+    with new_folder(begun) as place:  # at once: half of what is kept would be taken for what was begun
+        write_bytes(place / MARK, RUN.name.encode("ascii"))
+        if keep and (folder / "critics").is_dir():
+            copy_folder(folder / "critics", place / "critics")
+        if keep and (folder / ROWS).is_dir():  # files of rows are replaced, never changed
+            copy_folder(folder / ROWS, place / ROWS, linked=True)
+    return begun
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.path = folder / NEXT
 
-    def begin(self, *, keep: bool) -> None:
-        """Prepare the folder of the generation.
-
-        Parameters
-        ----------
-        keep
-            Whether to resume: what an interrupted generation holds is kept, else the critics of the published run are
-            copied.
-
-        Raises
-        ------
-        StoreError
-            The places of the generation hold files that no run wrote there.
-        """
-        complete(self.folder)
-        for place in (self.path, self.folder / READY):
-            delete(place)  # if it is empty
-            if place.exists() and not (place / MARK).exists():
-                raise StoreError(f"{place} is not a run that Momus began", hint="move it, or name another folder")
-        check_generation(self.path)
-        if self.path.exists() and not keep:
-            delete_folder(self.path)
-        if (self.path / MARK).exists():
-            return
-        with new_folder(self.path) as place:  # at once: half of what is kept would be taken for what was begun
-            write_bytes(place / MARK, RUN.name.encode("ascii"))
-            if keep and (self.folder / "critics").is_dir():
-                copy_folder(self.folder / "critics", place / "critics")
-            if keep and (self.folder / ROWS).is_dir():  # files of rows are replaced, never changed
-                copy_folder(self.folder / ROWS, place / ROWS, linked=True)
-
-    def publish(self) -> None:
-        """Publish the generation: write its manifest, rename it, and move the files to their published names."""
-        if (self.folder / ROWS).is_dir():
-            make_folder(self.path / ROWS)  # an empty folder replaces the rows of an earlier run
-        write_manifest(self.path)
-        move(self.path, self.folder / READY)
-        complete(self.folder)
+def publish(folder: Path) -> None:
+    """Publish the generation: write its manifest, rename it, and move the files to their published names."""
+    if (folder / ROWS).is_dir():
+        make_folder(folder / NEXT / ROWS)  # an empty folder replaces the rows of an earlier run
+    write_manifest(folder / NEXT)
+    move(folder / NEXT, folder / READY)
+    complete(folder)
 
 
 def is_pending(folder: Path) -> bool:

@@ -28,6 +28,7 @@ from momus.errors import UsageError
 from momus.numeric.types import Ints
 from momus.progress import Reporter
 from momus.reading import ReadingOptions, TextSource, as_corpus
+from momus.reading.labels import check_labelled
 from momus.rows.stored import sample_rows
 from momus.runs.text_checks import FIT_SHARE, check_named, check_splittable, split_warning
 from momus.text.corpus import Corpus
@@ -269,7 +270,7 @@ def _read(
     for corpus in corpora:
         if not len(corpus):
             raise UsageError(f"{corpus.name!r} has no document", hint="give a text that is not empty")
-    notes = [note for corpus in corpora for note in reading_notes(corpus)] + reading.check_labelled(corpora)
+    notes = [note for corpus in corpora for note in reading_notes(corpus)] + check_labelled(corpora, reading.labels)
     reading.check_kept(corpora)
     return read, notes
 

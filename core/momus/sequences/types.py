@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from momus.errors import UsageError
 from momus.numeric.ragged import Ragged, group_sums, offsets_of, places_of, ranges_of
@@ -37,7 +38,7 @@ class Sequences(Ragged):
     offsets: Ints
 
     @classmethod
-    def of(cls, rows: Iterable[Sequence[int] | Ints]) -> Sequences:
+    def of(cls, rows: Iterable[Sequence[int] | NDArray[np.integer]]) -> Sequences:
         """Concatenate sequences."""
         arrays = [np.asarray(row, dtype=np.int64) for row in rows]
         ids = np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64)

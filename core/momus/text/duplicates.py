@@ -47,8 +47,6 @@ class Duplicates:
     ----------
     documents
         Number of documents that were compared.
-    left_out
-        Number of documents with too few words, which were not compared.
     exact, near
         Numbers of documents that repeat another one word for word, or nearly; of each cluster of copies, one document
         is the original and not counted.
@@ -59,16 +57,10 @@ class Duplicates:
     """
 
     documents: int
-    left_out: int
     exact: int
     near: int
     examples: Pairs
     clusters: Ints
-
-    @property
-    def share(self) -> float:
-        """Share of the compared documents that repeat another one."""
-        return (self.exact + self.near) / self.documents if self.documents else 0.0
 
 
 @dataclass(frozen=True)
@@ -92,11 +84,6 @@ class Shared:
     either: tuple[Bools, Bools]
     examples: Pairs
 
-    @property
-    def share(self) -> float:
-        """Share of the compared documents of the first corpus that are in the second, too."""
-        return float(self.either[0].sum()) / self.documents[0] if self.documents[0] else 0.0
-
 
 def near_duplicates(text: Corpus | TextSketch, least: int = LEAST) -> Duplicates:
     """Find the documents of a text that repeat others. The result does not depend on the order of the documents.
@@ -108,8 +95,8 @@ def near_duplicates(text: Corpus | TextSketch, least: int = LEAST) -> Duplicates
 
     >>> song = "in the dark the old ship went down and nobody saw it sink but the gulls"
     >>> found = near_duplicates(Corpus.from_texts([song, "another song " + song[7:], song, "no"]))
-    >>> found.exact, found.near, found.left_out, found.clusters.tolist()
-    (1, 0, 1, [0, 1, 0, 2])
+    >>> found.exact, found.near, found.clusters.tolist()
+    (1, 0, [0, 1, 0, 2])
     """
     sketch = _sketch(text)
     n, long = len(sketch), _compared(sketch, least)
@@ -126,7 +113,7 @@ def near_duplicates(text: Corpus | TextSketch, least: int = LEAST) -> Duplicates
     # documents less clusters: of each cluster, one is the original
     repeated = len(rows) - int(np.count_nonzero(np.bincount(clusters[rows])))
     examples = _examples(sketch, sketch, copies, near)
-    return Duplicates(len(rows), n - len(rows), len(copies), repeated - len(copies), examples, clusters)
+    return Duplicates(len(rows), len(copies), repeated - len(copies), examples, clusters)
 
 
 def shared_texts(first: Corpus | TextSketch, second: Corpus | TextSketch, least: int = LEAST) -> Shared:

@@ -18,7 +18,7 @@ from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of, owners_of, ranges_of
 from momus.numeric.types import Ints
 from momus.text.plain import Reads, read_as
-from momus.text.words import icu_version, split_by_icu, split_words
+from momus.text.words import icu_version, split_words
 
 T = TypeVar("T")
 CHUNK_CHARACTERS = 1 << 20
@@ -38,7 +38,7 @@ class Tokenizer:
     Attributes
     ----------
     name
-        The name that users type (``words``, ``whitespace``, ``icu``).
+        The name that users type (``words``, ``whitespace``).
     split
         Maps a text to its tokens.
     lower
@@ -80,14 +80,14 @@ class Tokenizer:
         return f"{self.signature}, ICU {version}" if version else self.signature
 
 
-_SPLITTERS: dict[str, Callable[[str], list[str]]] = {"words": split_words, "whitespace": str.split, "icu": split_by_icu}
+_SPLITTERS: dict[str, Callable[[str], list[str]]] = {"words": split_words, "whitespace": str.split}
 
 
 def get_tokenizer(name: str, lower: bool = True, reads: Reads = "everything") -> Tokenizer:
     """Look up a tokenizer.
 
     ``words``: words and single symbols of any script (`momus.text.words.split_words`); ``whitespace``: for text that is
-    already split, which is read as it is; ``icu``: by ICU's rules in every script (`momus.text.words.split_by_icu`).
+    already split, which is read as it is.
 
     Raises
     ------

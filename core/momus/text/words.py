@@ -19,7 +19,6 @@ from importlib.util import find_spec
 from itertools import pairwise
 from typing import NamedTuple
 
-from momus.errors import MissingExtraError
 from momus.version import extra
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]|_+")
@@ -156,29 +155,6 @@ def _split_runs(runs: list[str], character: re.Pattern[str]) -> list[list[str]]:
         else:
             split[-1].append(piece)
     return split
-
-
-def split_by_icu(text: str) -> list[str]:
-    """Split a whole text by ICU's rules of word boundaries (Unicode Annex 29): ``3.14`` and ``U.S`` are words.
-
-    Raises
-    ------
-    MissingExtraError
-        ``icu4py`` is not installed.
-
-    >>> split_by_icu("3.14, don't") if has_icu() else ["3.14", ",", "don't"]
-    ['3.14', ',', "don't"]
-    """
-    if not has_icu():
-        raise MissingExtraError("tokens = 'icu' needs the module 'icu4py', which is not installed", EXTRA)
-    from icu4py.breakers import WordBreaker
-
-    # lone surrogates cannot be passed to ICU
-    valid = text.encode("utf-8", "replace").decode()
-    return [p for piece in WordBreaker(valid, "root") if (p := piece.strip(_INVISIBLE)) and not p.isspace()]
-
-
-_INVISIBLE = "\u200b\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 @cache

@@ -14,7 +14,7 @@ from momus.critic.scores import Scores
 from momus.errors import UsageError
 from momus.evidence import Wording
 from momus.inference import TestResult
-from momus.inference.spread import ratio_interval
+from momus.inference.intervals import ratio_interval
 
 ALPHA = 0.05
 KEYS = (

@@ -15,7 +15,6 @@ from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, SimplexDraws, 
 from momus.critic.base import WordCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin, DeviceMixin, check_fitted
-from momus.critic.powers import Decomposition, DecompositionMixin
 from momus.errors import FittingError
 from momus.estimator import parametrized, reset
 from momus.evidence import Evidence, MarkedDocument
@@ -28,11 +27,13 @@ from momus.text.corpus import Corpus
 from momus.text.languages import only_language
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.code_mixing import evidence, lda
-from momus_critics.code_mixing.lda import Sampling, Span, Tokens, decode, effective_sizes, parts, sample
+from momus_critics.code_mixing.lda import Sampling, Span, Tokens, decode, effective_sizes, sample
 from momus_critics.evidence import marked
 from momus_critics.fits.known import KNOWN_WORDS, KnownShares, KnownWords
 from momus_critics.fits.mixtures import mixtures
 
+SPAN = 20
+"""Expected length in words of a span in one language, for marking switches."""
 MIXED = 0.1
 """Mixing index above which a document counts as mixed."""
 
@@ -54,7 +55,7 @@ class MixtureDraws(SimplexDraws):
 
 
 @parametrized
-class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, DeviceMixin):
+class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DeviceMixin):
     """z is a document's shares of K topics, P_c(z) = Dir(α), words from φ (latent Dirichlet allocation).
 
     If K is the number of languages of the real text, each topic becomes a language, and documents that mix them have a
@@ -77,8 +78,6 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
         sweeps.
     chains, draws
         Gibbs chains of a document's posterior, and draws kept per chain.
-    span
-        Expected length in words of a span in one language, for marking switches.
     min_count
         Fewest tokens of a word of the vocabulary. Frequent words and stopwords are kept, because they distinguish
         languages best.
@@ -96,8 +95,6 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
         directions=directions("more|less usual in mixing", posterior_entropy="less|more varied in language overall"),
         limits="It cannot see grammar, nor where in a document it switches: only how much of it is in each language.",
     )
-    evidence_kind = "estimate"
-    evidence_of = "which words are known, and those of the vocabulary, in their order"
     min_documents = 10
 
     n_topics: Annotated[int, Range(2, 100)] = 2
@@ -106,7 +103,6 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
     starts: Annotated[int, Range(1, 1000)] = 4
     chains: Annotated[int, Range(1, 1000)] = 4
     draws: Annotated[int, Range(2, 10_000)] = 40
-    span: Annotated[int, Range(1, 10**6)] = 20
     min_count: Annotated[int, Range(1, 10**9)] = 2
     seed: int = 0
 
@@ -212,29 +208,20 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
         return MixtureDraws(torch.softmax(log_z, dim=-1).numpy(), counts, known)
 
     def log_prior(self, latents: MixtureDraws) -> LogPrior:
-        """E log P_c(z) in nats, of shares and of known words."""
-        prior = self._prior_of_shares(latents)
-        if self.known_ is None or latents.known is None:
-            return prior
-        return replace(prior, values=prior.values + self.known_.log_prior(latents.known))
+        """E log P_c(z) in nats, of shares and of known words.
 
-    def _prior_of_shares(self, latents: MixtureDraws) -> LogPrior:
-        """E log Dir(z; α) in nats; E log z_k = ψ(α_k + n_k) − ψ(α_0 + N) given the counts."""
+        Given the counts, E log z_k = ψ(α_k + n_k) − ψ(α_0 + N).
+        """
         shape = latents.counts + self.alpha_
         log_z = digamma(shape) - digamma(shape.sum(axis=-1, keepdims=True))
         # one value per draw, (n, chains, sweeps)
         values = gammaln(self.alpha_.sum()) - gammaln(self.alpha_).sum() + log_z @ (self.alpha_ - 1)
         flat = values.reshape(len(values), -1)  # (n, chains · sweeps)
         errors = flat.std(axis=1) / np.sqrt(effective_sizes(values)) if len(values) else np.zeros(0)
-        return LogPrior(flat.mean(axis=1), np.ones(len(values), dtype=np.int64), errors=errors)
-
-    def decompose(self, batch: Corpus, latents: MixtureDraws) -> Decomposition:
-        """The parts of log P(x), by Monte Carlo over the draws (`lda.parts`)."""
-        draws, prior = np.asarray(latents.draws, dtype=np.float64), self._prior_of_shares(latents)
-        of_shares = parts(self.known(batch), draws, latents.counts, self.alpha_, self.phi_, prior)
+        prior = LogPrior(flat.mean(axis=1), np.ones(len(values), dtype=np.int64), errors=errors)
         if self.known_ is None or latents.known is None:
-            return of_shares
-        return Decomposition(*(of_shares.columns + self.known_.decompose(latents.known).columns).T)
+            return prior
+        return replace(prior, values=prior.values + self.known_.log_prior(latents.known))
 
     def shares(self, latents: MixtureDraws) -> Floats:
         """E z given the counts, (n, K)."""
@@ -301,9 +288,9 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
         ]
 
     def spans(self, document: Corpus) -> list[Span]:
-        """Spans of one document: the most probable, if it switches every ``span`` words on average."""
+        """Spans of one document: the most probable, if it switches every `SPAN` words on average."""
         check_fitted(self)
-        return decode(np.log(self.phi_), document.tokens(self.tokenizer).codes(self.vocabulary_), self.span)
+        return decode(np.log(self.phi_), document.tokens(self.tokenizer).codes(self.vocabulary_), SPAN)
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the spans of a document; all except those of its main topic are marked."""

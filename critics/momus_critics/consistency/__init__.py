@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +17,6 @@ from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence, MarkedDocument, Step
 from momus.numeric.ragged import float_sums, group_sums
 from momus.numeric.types import Floats, Ints
-from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import clipped, counted
 from momus_critics.consistency import model
@@ -65,8 +64,6 @@ class Consistency(WordCritic[Memberships]):
 
     Parameters
     ----------
-    vocabulary_size
-        Number of words whose document frequency is kept, see `SectionVectors`.
     seed
         Draws the foreign sections against which the model is fitted.
 
@@ -95,14 +92,11 @@ class Consistency(WordCritic[Memberships]):
     sequence = True
     min_documents = 5
 
-    vocabulary_size: Annotated[int, Range(1, 10**8)] = 200_000
     seed: int = 0
 
     state_names = STATES
 
-    def new_vectors(self) -> SectionVectors:
-        """The unfitted vectors of sections."""
-        return SectionVectors(vocabulary_size=self.vocabulary_size)
+    new_vectors = SectionVectors
 
     def fit(self, real: Corpus) -> Self:
         """Learn word frequencies, loadings, D, and the share of strangers in real text."""
@@ -114,7 +108,7 @@ class Consistency(WordCritic[Memberships]):
                 hint="give documents with `sections`",
             )
         used = real.take(rows)
-        self.vectors_ = self.new_vectors().fit(used.tokens(self.tokenizer))
+        self.vectors_ = SectionVectors().fit(used.tokens(self.tokenizer))
         self.known_ = float(self.vectors_.known(used.tokens(self.tokenizer)).mean())
         random = np.random.default_rng(self.seed)
         if len(used) > MOST_FITTED:
@@ -239,15 +233,11 @@ class Consistency(WordCritic[Memberships]):
         return [curves((real, generated), points, "fit", title, axes, note, "steps")]
 
     def notes(self) -> list[Note]:
-        """How well sections are told from those of other documents, and the fitted constants."""
+        """How well sections are told from those of other documents."""
         notes = [
             Note(
                 f"{self.told_apart_:.1%} of {self.compared_:,} real sections fit their document better than a section "
                 f"of another document does; {self.rate_:.1%} of real sections count as strangers."
-            ),
-            Note(
-                f"Loading {self.largest_:.2f} of long sections, half its square at {self.half_:.0f} tokens; "
-                f"{self.dimensions_:.0f} effective dimensions."
             ),
         ]
         if self.told_apart_ < TOLD_APART:
@@ -287,7 +277,7 @@ def _split(values: Floats, offsets: Ints) -> list[Floats]:
     return np.split(values, offsets[1:-1])
 
 
-def odd_words(x: sparse.csr_array, m: int, vocabulary: Sequence[str], number: int = ODD_WORDS) -> list[str]:
+def odd_words(x: sparse.csr_array, m: int, vocabulary: Sequence[str]) -> list[str]:
     """The words with the highest weight in section m that the other sections lack.
 
     >>> x = sparse.csr_array(np.array([[0.5, 0.8, 0.1], [0.9, 0.0, 0.0]]))
@@ -297,5 +287,5 @@ def odd_words(x: sparse.csr_array, m: int, vocabulary: Sequence[str], number: in
     row = x[[m]].toarray().ravel()
     elsewhere = np.asarray(x.sum(axis=0)).ravel() - row  # (V,): 0 for words of section m alone
     weight = np.where(elsewhere <= 1e-12, row, 0.0)
-    best = np.argsort(-weight, kind="stable")[:number]
+    best = np.argsort(-weight, kind="stable")[:ODD_WORDS]
     return [vocabulary[i] for i in best.tolist() if weight[i] > 0]

@@ -25,27 +25,22 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit, logit, logsumexp
 
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator, parametrized
+from momus.estimator import Estimator
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.tokens import TokenTable
 
+MOST_WORDS = 200_000
+"""Words whose document frequency is kept, the most frequent ones; the others count as unseen."""
 
-@parametrized
+
 class SectionVectors(Estimator):
     """Sublinear TF-IDF of sections, each of Euclidean norm 1, over all words of a text.
 
     A word that no fitted document has gets the highest weight: the name of a thing that one document is about is often
     such a word, and says most about whether two sections belong together. Therefore a word of a single fitted document
     counts as unseen too, and the vectors of fitted documents leave out the document itself from the frequencies.
-
-    Parameters
-    ----------
-    vocabulary_size
-        Number of words whose document frequency is kept, the most frequent ones; the others count as unseen.
     """
-
-    vocabulary_size: int = 200_000
 
     def fit(self, table: TokenTable) -> Self:
         """Count the documents that have each word."""
@@ -53,7 +48,7 @@ class SectionVectors(Estimator):
         # distinct pairs of a document and a word, so that a word counts once in each document
         pairs = np.unique(table.documents * size + table.ids)
         counts = np.bincount(pairs % size, minlength=size)  # documents with each word
-        kept = [i for i in np.argsort(-counts, kind="stable")[: self.vocabulary_size].tolist() if counts[i] > 1]
+        kept = [i for i in np.argsort(-counts, kind="stable")[:MOST_WORDS].tolist() if counts[i] > 1]
         self.words_ = [table.vocabulary[i] for i in kept]
         self.counts_ = counts[kept].astype(np.int64)
         self.documents_ = len(table)

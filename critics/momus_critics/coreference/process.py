@@ -40,17 +40,14 @@ class ChainProcess(Estimator):
     ----------
     kinds
         Number of kinds of symbols, padding (0) included.
-    bare
-        Number of kinds without an entity (sentence starts), after padding: kinds 1 … ``bare``.
     order
         n.
     discounting
         ``kneser-ney`` or ``absolute``.
     """
 
-    def __init__(self, *, kinds: int, bare: int = 1, order: int = 5, discounting: str = "kneser-ney") -> None:
+    def __init__(self, *, kinds: int, order: int = 5, discounting: str = "kneser-ney") -> None:
         self.kinds = kinds
-        self.bare = bare
         self.order = order
         self.discounting = discounting
         self.coder = Coder(kinds, order)
@@ -151,8 +148,8 @@ class ChainProcess(Estimator):
         n = self.order
         kinds, entities = self.coder.symbols(np.array([key]), n)
         known = int(entities[0, :-1].max(initial=-1)) + 1  # entities of the context; the next number is a new one
-        after = [(k, -1) for k in range(1, self.bare + 1)]
-        after += [(k, e) for k in range(self.bare + 1, self.kinds) for e in range(known + 1)]
+        # kind 1, the start of a sentence, has no entity
+        after = [(1, -1), *((k, e) for k in range(2, self.kinds) for e in range(known + 1))]
         rows = np.repeat(kinds, len(after), axis=0), np.repeat(entities, len(after), axis=0)
         rows[0][:, -1], rows[1][:, -1] = np.array(after).T
         return self.coder.keys(*rows)

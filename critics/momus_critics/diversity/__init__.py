@@ -11,7 +11,7 @@ from scipy import sparse
 from momus.critic import Counted, LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import AdvancedMixin
+from momus.critic.hooks import AdvancedMixin, ReadingMixin
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
 from momus.estimator import parametrized
@@ -30,6 +30,7 @@ from momus_critics.diversity.answers import (
     by_prompt,
     centroids,
     effective_number,
+    has_several,
     prompt_means,
     relative_variance,
     vectors,
@@ -47,7 +48,7 @@ SHOWN, LINES = 10, 3
 
 
 @parametrized
-class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
+class Diversity(TextCritic[AnswerSpread], AdvancedMixin, ReadingMixin):
     """z is the similarity of the answers to one prompt, on the logit scale; P_c(z) is normal, fitted on real text.
 
     Rows are prompts. Answers are vectors of their words, weighted by inverse document frequency in real text, where a
@@ -95,6 +96,10 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
         """One row per prompt."""
         return by_prompt(corpus)
 
+    def nothing_to_see(self, texts: Sequence[Corpus]) -> str:
+        """Say so where no text has several answers to a prompt, nor, in their place, several documents of a group."""
+        return "" if any(map(has_several, texts)) else "one document per prompt"
+
     def fit(self, real: Corpus) -> Self:
         """Weigh the words, and learn how alike real answers to one prompt are."""
         answers = by_prompt(real)
@@ -108,7 +113,7 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
             )
         # inverse document frequencies of all words: log((1 + n) / (1 + d)) + 1
         prose = read_prose(answers.tokens(self.reader))
-        sections = _answer_of(answers, len(prose.ids), self.reader)
+        sections = _answer_of(answers, self.reader)
         pairs = np.unique(np.stack([sections, prose.ids]), axis=1)  # distinct (answer, word), (2, pairs)
         frequency = np.bincount(pairs[1], minlength=len(prose.words))  # answers with each word
         keep = np.array([w[:1].isalnum() for w in prose.words], dtype=bool)
@@ -175,7 +180,7 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
     def _vectors(self, batch: Corpus) -> tuple[sparse.csr_array, list[str]]:
         """One vector per answer, and the words of their columns: ``words_``, then those that the real text lacks."""
         prose = read_prose(batch.tokens(self.reader))
-        sections = _answer_of(batch, len(prose.ids), self.reader)
+        sections = _answer_of(batch, self.reader)
         known = set(self.words_)
         # in the order of the alphabet, so that sums over the columns depend on no other answer
         words = [*self.words_, *sorted(w for w in prose.words if w[:1].isalnum() and w not in known)]
@@ -298,10 +303,8 @@ def _logit(similarity: Floats) -> Floats:
     return np.asarray(np.log((s + 0.01) / (1.01 - s)))
 
 
-def _answer_of(answers: Corpus, tokens: int, reader: Tokenizer) -> Ints:
+def _answer_of(answers: Corpus, reader: Tokenizer) -> Ints:
     """The number of the answer of each token, borders of paragraphs left out: int64 (N,)."""
     table = answers.tokens(reader)
     breaks = np.array([w == BREAK for w in table.vocabulary], dtype=bool)
-    sections = table.sections[~breaks[table.ids]] if len(table.ids) else np.zeros(0, dtype=np.int64)
-    assert len(sections) == tokens
-    return sections
+    return np.asarray(table.sections[~breaks[table.ids]])

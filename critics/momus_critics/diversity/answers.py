@@ -28,12 +28,21 @@ def baseline_of(corpus: Corpus) -> str:
     >>> baseline_of(Corpus.from_texts(["a", "b"], prompts=["p", "q"], groups=["g", "g"])) == GROUPS
     True
     """
+    return GROUPS if _repeated(corpus.groups) and not _repeated(corpus.prompts) else PROMPTS
 
-    def repeated(names: Sequence[str | None]) -> bool:
-        known = [n for n in names if n is not None]
-        return len(set(known)) < len(known)
 
-    return GROUPS if repeated(corpus.groups) and not repeated(corpus.prompts) else PROMPTS
+def has_several(corpus: Corpus) -> bool:
+    """Whether a prompt, or a group, has several documents.
+
+    >>> has_several(Corpus.from_texts(["a", "b"], prompts=["p", "q"]))
+    False
+    """
+    return _repeated(corpus.prompts) or _repeated(corpus.groups)
+
+
+def _repeated(names: Sequence[str | None]) -> bool:
+    known = [n for n in names if n is not None]
+    return len(set(known)) < len(known)
 
 
 def by_prompt(corpus: Corpus) -> Corpus:

@@ -195,11 +195,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
     n_states: Annotated[int, Range(1, 50)] = 6
     seed: int = 0
 
-    def new_opening(self) -> BernoulliMixture:
-        """Make an unfitted mixture."""
-        return BernoulliMixture(n_states=self.n_states, seed=self.seed)
-
-    new_ending = new_opening
+    new_opening = new_ending = BernoulliMixture
 
     def fit(self, real: Corpus) -> Self:
         """Fit the classes of first and of last sentences, and count which follows which."""
@@ -210,8 +206,10 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
                 f"critic 'edges': no document of {real.name!r} has two sentences",
                 hint="give text whose documents have a first and a last sentence to fit on",
             )
-        self.opening_ = self.new_opening().learn(first.features[several])
-        self.ending_ = self.new_ending().learn(last.features)
+        self.opening_, self.ending_ = (
+            BernoulliMixture(n_states=self.n_states, seed=self.seed).learn(features)
+            for features in (first.features[several], last.features)
+        )
         self.titles_ = [f"opens: {n}" for n in names_of(self.opening_, FEATURES)]
         self.titles_ += [f"ends: {n}" for n in names_of(self.ending_, FEATURES)]
         marginals, offsets = self._classes(first, last)

@@ -16,7 +16,7 @@ from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, Scripts, only_language
 from momus_critics.evidence import marked, percent
-from momus_critics.faults.sheet import KINDS, Sheet, Usual, read_sheet
+from momus_critics.faults.sheet import KINDS, NUMBER, Sheet, Usual, read_sheet
 from momus_critics.faults.signs import USUAL, scripts_of
 from momus_critics.faults.words import WordModel
 from momus_critics.prose.examples import Exampled
@@ -33,7 +33,7 @@ class Faults(ProseCritic[Sheet]):
     Faults are documents that break off, loop, hold control tokens, another script or language, garbled signs, several
     misspelt words or words in disorder, that refuse, and that are one word (`momus_critics.faults.sheet`). z is
     observed: each document is read by itself. A field ``finish_reason`` that is kept decides whether it breaks off.
-    Rates are (k + ½) / (n + 1), where k of n real documents have a fault.
+    Rates are (k + ½) / (n + 1), where k of n real documents have a fault; of words, by the words of others.
 
     >>> from momus import Corpus
     >>> critic = Faults().fit(Corpus.from_texts(["It rained. She left.", "He came, and they ate."]))
@@ -61,11 +61,14 @@ class Faults(ProseCritic[Sheet]):
     def fit(self, real: Corpus) -> Self:
         """Learn the words, language and scripts of real text, and its rates of faults."""
         prose = self.prose(real)
-        self.words_ = self.new_words().learn(prose)
+        self.words_ = self.new_words()
+        misspelt, salad = self.words_.learn(prose)
         self.language_ = only_language(real)
         self.scripts_ = scripts_of([d.text for d in real])
         self.rates_ = np.full(len(KINDS), 0.5)
         flags = read_sheet(real, prose, self._usual).flags
+        # no document that a model of words has seen is odd to it
+        flags[:, NUMBER["misspelt"]], flags[:, NUMBER["word-salad"]] = misspelt, salad
         self.rates_ = (flags.sum(axis=0) + 0.5) / (len(flags) + 1.0)
         return self
 
@@ -130,6 +133,8 @@ class Faults(ProseCritic[Sheet]):
         """Each kind of fault: how many documents of both texts have it, which, and what it says."""
         sides = [(t.arrays["flags"], t.documents) for t in (real, generated)]
         rows, faults = [], []
+        fitted = self.fitted_on_["documents"]
+        of_fitted = np.rint(self.rates_ * (fitted + 1) - 0.5).astype(int).tolist()  # as `fit` counted them
         for i, kind in enumerate(KINDS):
             (a, of_a), (b, of_b) = ((int(flags[i]), n) for flags, n in sides)
             if not a + b:
@@ -138,7 +143,8 @@ class Faults(ProseCritic[Sheet]):
             shares = percent(a / max(of_a, 1)), percent(b / max(of_b, 1))
             rows.append((kind.name, *shares, ", ".join(ids or real.texts(kind.name)), next(iter(quotes), "")))
             most = -int(np.floor(generated.examples[kind.name][0][0])) if ids else 0
-            faults.append(Faulty(kind.name, f"{kind.row}_share", kind.clause, (a, of_a), (b, of_b), ids, quotes, most))
+            told = kind.name, f"{kind.row}_share", kind.clause, (a, of_a), (b, of_b), ids, quotes, most
+            faults.append(Faulty(*told, (of_fitted[i], fitted)))
         heads = ("fault", "real, % of documents", "generated, % of documents", "documents", "the first says")
         return [Table("faults", "What is broken", heads, rows, faults=faults)]
 

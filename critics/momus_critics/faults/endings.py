@@ -50,6 +50,7 @@ _LONE_MARKER = re.compile(r"(?:^|\n)[^\S\n]*(?:[-*+•]|\(?\w{1,3}[.)]|(?<=\n)\d
 _ADDRESS = re.compile(r"(?:https?://|www\.|\S@|(?<!\S)#\w)\S+$")
 _OPEN_QUOTE = re.compile(r"(?:^|[\s(\[])[\"“](?=[^\s\"“”])[^\"“”]*$")
 _LEAD_IN = re.compile(r"(\*\*|__)[^*\n]{1,80}?(?::\1|\1\s*[:–—-])\s*")
+_FROWN = re.compile(r"[:;=] ?-? ?\(")
 _SYMBOL = re.compile("[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u20e3]$")
 
 
@@ -93,11 +94,11 @@ def broken_off(text: str, blocks: Sequence[Block]) -> tuple[int, int] | None:
 
 def _is_open(last: Block) -> bool:
     """Whether bold type, a bracket, a quotation or a formula is open at the end of a block."""
-    line, content = last.content.rpartition("\n")[2], last.content
+    line, content = _FROWN.sub("", last.content.rpartition("\n")[2]), last.content
     return (
         line.count("**") % 2 == 1
         or _OPEN_QUOTE.search(line) is not None
-        or (line.rfind("(") > line.rfind(")") and ":(" not in line.replace(" ", ""))
+        or line.rfind("(") > line.rfind(")")
         or content.count("\\[") > content.count("\\]")
     )
 
@@ -165,6 +166,7 @@ def _line(block: Block) -> str:
 
 def _is_ended(line: str) -> bool:
     """Whether a line has a mark at its end, or ends as an address or a symbol does."""
+    line = _FROWN.sub("☹", line)
     bare = line.rstrip(CLOSERS + " ")
     return bare.endswith(STOPS) or bare != line.rstrip() or bool(_ADDRESS.search(bare) or _SYMBOL.search(bare))
 

@@ -59,15 +59,12 @@ class Loop:
         How often it says the same.
     said
         One round.
-    counting
-        Whether numbers change from round to round.
     """
 
     start: int
     stop: int
     times: int
     said: str
-    counting: bool = False
 
 
 def find_loops(texts: Sequence[str]) -> list[Loop | None]:
@@ -202,7 +199,7 @@ def _judged(text: str, start: int, stop: int, period: int, times: int) -> Loop |
     # from the line in which the second round begins: signs count at the beginning of lines
     line = text.rfind("\n", start, start + period) + 1 or start
     laid_out = bool(_LAYOUT.search(text, line, start + period) or _LAYOUT.search(text, start, start + period))
-    loop = Loop(start, stop, times, said, counting)
+    loop = Loop(start, stop, times, said)
     if not words:
         # rules, rows of dots and columns of numbers are no loops
         bare = _RULE.sub("", said)

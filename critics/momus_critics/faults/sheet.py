@@ -168,7 +168,7 @@ def _of_text(text: str, end: str | None, usual: Usual) -> Iterator[Fault]:
             start, stop = spans[0]
             yield Fault(NUMBER[name], start, stop, len(spans), _clipped(text[start:stop]))
     if (passage := foreign_scripts(text, usual.scripts)) is not None:
-        start, stop, _ = passage
+        start, stop = passage
         yield Fault(NUMBER["foreign-script"], start, stop, 1, _clipped(text[start:stop]))
     if (span := refusal(text)) is not None:
         yield Fault(NUMBER["refusal"], *span, 1, _clipped(text[slice(*span)]))
@@ -189,8 +189,8 @@ def _cut(text: str, end: str | None) -> tuple[int, int] | None:
 def _of_words(texts: Sequence[str], prose: Prose, usual: Usual) -> Iterator[tuple[int, Fault]]:
     """Faults of words, by the document that has them."""
     foreign = foreign_sentences(prose, usual.common, usual.language)
-    first = {row: tokens for row, _, tokens in reversed(foreign)}
-    times = Counter(row for row, *_ in foreign)
+    first = dict(reversed(foreign))
+    times = Counter(row for row, _ in foreign)
     for row, tokens in first.items():
         yield row, _at_tokens("foreign-language", texts[row], prose, tokens, times[row])
     odd = usual.words.misspelt(prose)

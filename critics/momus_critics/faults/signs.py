@@ -11,7 +11,7 @@ import numpy as np
 
 from momus.numeric.ragged import changes, owners_of
 from momus.numeric.types import Ints
-from momus.text.languages import identifier, script_counts, script_name
+from momus.text.languages import identifier, script_counts
 from momus_critics.prose.reading import TERMINALS, Prose, before
 
 Span = tuple[int, int]
@@ -147,13 +147,13 @@ def _passage(codes: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"[{letters}](?:[^\w\n]{{0,3}}[{letters}]){{{RUN - 1},}}")
 
 
-def foreign_scripts(text: str, home: Sequence[str]) -> tuple[int, int, str] | None:
-    """The longest passage in another script than those that are at home: where it stands, and the script.
+def foreign_scripts(text: str, home: Sequence[str]) -> Span | None:
+    """Where the longest passage in another script than those that are at home stands.
 
     Han is at home where kana is.
 
     >>> foreign_scripts("It was 今天下午下了一场大雨 so.", ["Latn"]), foreign_scripts("α and β", ["Latn"])
-    ((7, 17, 'Han'), None)
+    ((7, 17), None)
     """
     if text.isascii():
         return None
@@ -161,15 +161,11 @@ def foreign_scripts(text: str, home: Sequence[str]) -> tuple[int, int, str] | No
     known |= {"Kana"} if "Hira" in known else set()
     codes = tuple(code for code in BLOCKS if code not in known)
     spans = [match.span() for match in _passage(codes).finditer(text)] if codes else []
-    if not spans:
-        return None
-    start, stop = max(spans, key=lambda span: span[1] - span[0])
-    counts = script_counts(text[start:stop])
-    return start, stop, script_name(max(counts, key=lambda code: counts[code])) if counts else ""
+    return max(spans, key=lambda span: span[1] - span[0], default=None)
 
 
-def foreign_sentences(prose: Prose, common: frozenset[str], home: str) -> list[tuple[int, str, Ints]]:
-    """Sentences in another language: document, code of the language, and the tokens of the sentence.
+def foreign_sentences(prose: Prose, common: frozenset[str], home: str) -> list[tuple[int, Ints]]:
+    """Sentences in another language: the document, and the tokens of the sentence.
 
     Only sentences with few of the most frequent words of real text are identified, which takes time; names and formulas
     are of no language. A sentence ends at each mark here, whatever follows.
@@ -200,7 +196,6 @@ def foreign_sentences(prose: Prose, common: frozenset[str], home: str) -> list[t
         if len(text) < SURE or middle < 0:
             continue
         # neither the sentence nor one of its halves is of this language
-        code = str(identifier().classify(text)[0])
-        if code != home and all(identifier().classify(x)[0] != home for x in (text[:middle], text[middle:])):
-            foreign.append((int(owners[first]), code, np.arange(first, last)))
+        if all(identifier().classify(x)[0] != home for x in (text, text[:middle], text[middle:])):
+            foreign.append((int(owners[first]), np.arange(first, last)))
     return foreign

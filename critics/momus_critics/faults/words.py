@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 
@@ -57,8 +56,11 @@ class WordModel(Estimator):
     gains_: Floats
     limits_: Floats
 
-    def learn(self, prose: Prose) -> Self:
-        """Learn from real text; rates by documents that were held out."""
+    def learn(self, prose: Prose) -> tuple[Bools, Bools]:
+        """Learn from real text; which of its documents are misspelt, and which are word salad, by the words of others.
+
+        Limits are learned from documents that were held out, too.
+        """
         half = np.arange(len(prose)) % 2
         # (n, 2): lowest and mean gain of each document, as it is and with its words shuffled, by the other half
         real, salad = np.full((len(prose), 2), np.nan), np.full((len(prose), 2), np.nan)
@@ -77,7 +79,9 @@ class WordModel(Estimator):
         between = (real.mean(axis=0) + salad.mean(axis=0)) / 2 if known.any() else np.zeros(2)
         of_spelling = np.minimum(_lowest(spelt[:, None], spelt.mean(keepdims=True) - 3 * spelt.std()), -LEAST_GAIN)
         self.limits_ = np.concatenate([np.minimum(_lowest(real, usual), between), of_spelling])
-        return self
+        disordered = np.zeros(len(prose), dtype=bool)
+        disordered[known] = (real < self.limits_[:2]).any(axis=1)
+        return spelt < self.limits_[2], disordered
 
     def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""

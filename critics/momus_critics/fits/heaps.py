@@ -54,8 +54,8 @@ def fit(tokens: Ints, types: Ints) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=1)
-def _nodes() -> tuple[Floats, Floats, Floats, Floats]:
-    """Nodes in β, a fine grid, and the matrices that take log S at the nodes to log S and its slope on the grid."""
+def _nodes() -> tuple[Floats, Floats, Floats]:
+    """Nodes in β, a fine grid, and the matrix that takes log S at the nodes to its slope on the grid."""
     # nodes and fine grid on [-1, 1]; `inverse` takes values at the nodes to Chebyshev coefficients, (nodes, nodes)
     x = np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
     fine = np.linspace(-1, 1, 4001)
@@ -64,7 +64,7 @@ def _nodes() -> tuple[Floats, Floats, Floats, Floats]:
     scale = 2 / (HIGH - LOW)
     beta = LOW + (x + 1) * (HIGH - LOW) / 2
     grid = LOW + (fine + 1) * (HIGH - LOW) / 2
-    return beta, grid, chebyshev.chebvander(fine, NODES - 1) @ inverse, (slope @ inverse) * scale
+    return beta, grid, (slope @ inverse) * scale
 
 
 def features(tokens: Ints, types: Ints) -> Floats:
@@ -76,18 +76,7 @@ def features(tokens: Ints, types: Ints) -> Floats:
 
 def betas(pooled: Floats) -> Floats:
     """Maximum-likelihood β of each row, within [0, 1.6]; NaN where all documents have the same length."""
-    return _solve(pooled)[0]
-
-
-def alphas(pooled: Floats) -> Floats:
-    """Maximum-likelihood α of each row; NaN where β is."""
-    _beta, log_s = _solve(pooled)
-    return np.asarray(pooled[:, 0] / np.exp(log_s))
-
-
-def _solve(pooled: Floats) -> tuple[Floats, Floats]:
-    """Maximum-likelihood β of each row, and log S there."""
-    _, grid, values, slopes = _nodes()
+    _, grid, slopes = _nodes()
     log_s = np.log(pooled[:, 2:])  # (rows, nodes)
     # d log S/dβ on the fine grid, (rows, grid); made monotone against rounding, then inverted by interpolation
     slope = log_s @ slopes.T
@@ -96,8 +85,7 @@ def _solve(pooled: Floats) -> tuple[Floats, Floats]:
     beta = np.array([np.interp(y, row, grid) for y, row in zip(target, slope, strict=True)])
     # where all logarithms of lengths are equal, their weighted mean is the same for every β
     beta[np.ptp(slope, axis=1) <= ALIKE * np.abs(target)] = np.nan
-    curve = log_s @ values.T  # log S on the fine grid, (rows, grid)
-    return beta, np.array([np.interp(b, grid, row) for b, row in zip(beta, curve, strict=True)])
+    return beta
 
 
 def bins(tokens: Ints, most: int = MOST_BINS) -> Ints:

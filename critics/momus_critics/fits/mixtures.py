@@ -17,8 +17,8 @@ from momus.numeric.types import Floats
 
 MAX_DOCUMENTS = 20_000
 """Documents that are clustered; of larger corpora, a random sample."""
-PRIOR = 0.1
-"""Pseudo-count of each word in each topic."""
+PRIOR, STEPS = 0.1, 40
+"""Pseudo-count of each word in each topic, and steps of EM."""
 
 
 def cluster_counts(counts: sparse.csr_array, clusters: int, seed: int) -> Floats:
@@ -47,7 +47,7 @@ def smoothed(words: Floats) -> Floats:
     return np.asarray(rough / rough.sum(axis=1, keepdims=True))
 
 
-def mixtures(counts: sparse.csr_array, clusters: int, seed: int, starts: int, steps: int = 40) -> list[Floats]:
+def mixtures(counts: sparse.csr_array, clusters: int, seed: int, starts: int) -> list[Floats]:
     """Fit mixtures of unigrams (one topic per document; Nigam et al. 2000) from random starts by annealed EM.
 
     A document's own words are left out of the topics that it is compared with. Otherwise a document in the wrong topic
@@ -67,7 +67,7 @@ def mixtures(counts: sparse.csr_array, clusters: int, seed: int, starts: int, st
     for _ in range(starts):
         # responsibilities (n, K): a random topic with weight 0.8, the rest spread evenly
         share = 0.8 * np.eye(clusters)[rng.integers(clusters, size=x.shape[0])] + 0.2 / clusters
-        for step in range(steps):
+        for step in range(STEPS):
             joint = _without_itself(x, share)
             # annealed: soft at first, so that documents do not stay in the topic that they were dealt
             share = softmax(min(1.0, 0.05 * 1.2**step) * joint, axis=1)
@@ -175,9 +175,12 @@ def _em(x: Floats, weight: Floats, responsibility: Floats) -> tuple[Floats, Floa
         shares = (members + 0.5) / (members + 0.5).sum()
         p = (mass.T @ x + 0.5) / (members[:, None] + 1.0)
         log_joint = _log_joint(x, shares, p)
-        evidence = logsumexp(log_joint, axis=1)
-        value = float(weight @ evidence)
+        # by hand: the exponentials serve the evidence and the responsibilities
+        top = log_joint.max(axis=1, keepdims=True)
+        joint = np.exp(log_joint - top)
+        sums = joint.sum(axis=1, keepdims=True)  # (N, 1)
+        value = float(weight @ (top + np.log(sums))[:, 0])
         if value - before < TOLERANCE * total:
             break
-        before, responsibility = value, np.exp(log_joint - evidence[:, None])
+        before, responsibility = value, joint / sums
     return shares, p, value

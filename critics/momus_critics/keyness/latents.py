@@ -21,6 +21,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -48,6 +49,7 @@ def keys_at(prose: Prose, starts: Ints, n: int) -> Keys:
     return keys
 
 
+@lru_cache(maxsize=16_384)  # terms are looked up in each batch
 def key_of(term: str) -> int:
     """The key of a term, given as its tokens joined by spaces."""
     key = 0
@@ -247,13 +249,7 @@ class TermLatents:
         prose, start = self.prose, int(self.first[entry])
         n = self.columns[int(self.matrix.indices[entry])].count(" ") + 1
         document = int(np.searchsorted(prose.offsets, start, side="right")) - 1
-        low, high = (int(x) for x in prose.offsets[document : document + 2])
-
-        def text(a: int, b: int) -> str:
-            return " ".join(prose.tokens(max(a, low), min(b, high)))
-
-        middle = f"«{text(start, start + n)}»"
-        return " ".join([text(start - AROUND, start), middle, text(start + n, start + n + AROUND)]).strip()
+        return prose.line(start, n, (int(prose.offsets[document]), int(prose.offsets[document + 1])), AROUND)
 
 
 def term_latents(prose: Prose, keys: Keys, order: Ints, columns: Sequence[str], window: int) -> TermLatents:

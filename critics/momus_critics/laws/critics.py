@@ -16,7 +16,7 @@ from momus.text.running import RunningText
 from momus_critics.laws import curves
 from momus_critics.laws.base import ERROR, ERROR_LABEL, ScalingLaw
 from momus_critics.laws.curves import Curve, Line, fit_line
-from momus_critics.laws.reordered import ReorderedCurve, ReorderedHapaxes, ReorderedTypes, ReorderedWindows
+from momus_critics.laws.reordered import ReorderedCurve, ReorderedWindows, ReorderedWords
 
 
 @parametrized
@@ -80,7 +80,7 @@ class Heaps(ScalingLaw):
 
     def _reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve]:
         """Growth of the vocabulary over reordered pieces."""
-        return partial(ReorderedTypes, share=self.share)
+        return partial(ReorderedWords, curve_of=lambda first, _, tokens: curves.growth(first, tokens, self.share))
 
 
 class Ebeling(ScalingLaw):
@@ -166,12 +166,18 @@ class Productivity(ScalingLaw):
 
     def curve(self, stream: RunningText) -> Curve:
         """N1/N against N, positive values only."""
-        x, y = curves.productivity(stream, (self.order,))[0]
-        return x[y > 0], y[y > 0]
+        return _positive(*curves.productivity(stream, (self.order,))[0])
 
     def _reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve] | None:
         """Hapaxes of reordered pieces, for single words only."""
-        return ReorderedHapaxes if self.order == 1 else None
+        return (
+            partial(ReorderedWords, curve_of=lambda *of: _positive(*curves.hapaxes(*of))) if self.order == 1 else None
+        )
+
+
+def _positive(x: Floats, y: Floats) -> Curve:
+    """Points above 0, which have a logarithm."""
+    return x[y > 0], y[y > 0]
 
 
 NEAR = 10

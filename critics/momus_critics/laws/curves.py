@@ -75,6 +75,8 @@ def geometric_grid(ratio: float, last: int, first: tuple[int, ...] = tuple(range
 
 
 Curve = tuple[Floats, Floats]
+LENGTHS = 40
+"""Numbers of n-grams at which hapaxes are counted."""
 TABLE = 1 << 20
 """Largest number of entries of a table of counts in memory."""
 PAIRS = 40
@@ -93,14 +95,18 @@ def zipf(stream: RunningText) -> Curve:
 
 def heaps(stream: RunningText, share: float = 0.7) -> Curve:
     """Number of types v(n) among the first n tokens, on the grid 1 … 9, then n ← int(1.2 n), while n ≤ share · N."""
-    grid = growth_grid(len(stream), share)
-    first = np.sort(stream.first_positions)
-    return grid.astype(np.float64), np.searchsorted(first, grid, side="left").astype(np.float64)
+    return growth(stream.first_positions, len(stream), share)
 
 
-def growth_grid(tokens: int, share: float = 0.7) -> Ints:
-    """Text lengths at which types are counted, up to ``share`` of the tokens."""
-    return geometric_grid(1.2, int(share * tokens))
+def growth(first: Ints, tokens: int, share: float) -> Curve:
+    """`heaps` of a text of so many tokens, from the position at which each word first occurs, (V,)."""
+    grid = geometric_grid(1.2, int(share * tokens))
+    return grid.astype(np.float64), _below(first, grid).astype(np.float64)
+
+
+def _below(positions: Ints, grid: Ints) -> Ints:
+    """The number of positions before each point of the grid."""
+    return np.cumsum(np.bincount(np.searchsorted(grid, positions, side="right"), minlength=len(grid) + 1))[: len(grid)]
 
 
 def taylor(stream: RunningText, segment: int = 5620) -> Curve:
@@ -214,7 +220,7 @@ def _correlations(x: Floats, lags: Ints) -> Floats:
     return np.where(constant, 0.0, products / np.where(constant, 1.0, scale))
 
 
-def productivity(stream: RunningText, orders: Sequence[int] = (1,), points: int = 40) -> list[Curve]:
+def productivity(stream: RunningText, orders: Sequence[int] = (1,)) -> list[Curve]:
     """Potential productivity N1/N of n-grams against N, for each order: the share of hapaxes among N n-grams."""
     ids, v = stream.ids.astype(np.int64), len(stream.vocabulary)
     grams, shares = ids, {}
@@ -223,13 +229,12 @@ def productivity(stream: RunningText, orders: Sequence[int] = (1,), points: int 
         keys = grams if order == 1 else grams[: len(ids) - order + 1] * v + ids[order - 1 :]
         grams, first, second = number_keys(keys)
         if order in orders:
-            grid = hapax_grid(len(keys), points)
-            # types that have occurred once so far, less those that have occurred twice
-            hapaxes = np.searchsorted(np.sort(first), grid) - np.searchsorted(np.sort(second), grid)
-            shares[order] = grid.astype(np.float64), hapaxes / grid
+            shares[order] = hapaxes(first, second, len(keys))
     return [shares[order] for order in orders]
 
 
-def hapax_grid(n: int, points: int = 40) -> Ints:
-    """Text lengths at which hapaxes are counted."""
-    return np.unique(np.geomspace(min(100, max(n, 1)), max(n, 1), points).astype(np.int64))
+def hapaxes(first: Ints, second: Ints, n: int) -> Curve:
+    """`productivity` of n n-grams, from the positions at which types occur first and again."""
+    grid = np.unique(np.geomspace(min(100, max(n, 1)), max(n, 1), LENGTHS).astype(np.int64))
+    # types that have occurred once so far, less those that have occurred twice
+    return grid.astype(np.float64), (_below(first, grid) - _below(second, grid)) / grid

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Ints
 from momus.text.running import RunningText
-from momus_critics.laws.curves import Curve, growth_grid, hapax_grid, window_lengths, window_sums
+from momus_critics.laws.curves import Curve, window_lengths, window_sums
 
 SHORT = 40
 """Longest windows, in cells, that are counted piece by piece."""
@@ -21,82 +21,55 @@ CELL, CELLS = 25, 1 << 17
 """Fewest characters per cell, and approximately the largest number of cells."""
 
 
-class ReorderedTypes:
-    """Vocabulary growth over pieces of text in any order, exactly that of the joined text.
+class ReorderedWords:
+    """A curve of where words first occur and recur, over pieces of text in any order: exactly that of the joined text.
 
+    Parameters
+    ----------
+    curve_of
+        The curve, from the first and the second positions of words and the number of tokens.
+
+    >>> from momus_critics.laws.curves import growth, hapaxes, heaps, productivity
     >>> ids = np.random.default_rng(0).zipf(1.5, 900).clip(0, 99).astype(np.int32)
     >>> text = RunningText(ids, [*map(str, range(100))])
-    >>> from momus_critics.laws.curves import heaps
-    >>> bool(np.array_equal(ReorderedTypes(text.cut(4)).curve([0, 1, 2, 3])[1], heaps(text)[1]))
-    True
+    >>> grown = ReorderedWords(text.cut(4), lambda first, second, tokens: growth(first, tokens, 0.7))
+    >>> once = ReorderedWords(text.cut(4), hapaxes)
+    >>> order = [0, 1, 2, 3]
+    >>> np.array_equal(grown.curve(order), heaps(text)), np.array_equal(once.curve(order), productivity(text)[0])
+    (True, True)
     """
 
-    def __init__(self, pieces: Sequence[RunningText], share: float = 0.7) -> None:
-        self.share = share
-        self.lengths = np.array([len(p) for p in pieces], dtype=np.int64)
+    def __init__(self, pieces: Sequence[RunningText], curve_of: Callable[[Ints, Ints, int], Curve]) -> None:
         types = [np.flatnonzero(p.counts) for p in pieces]
-        self._firsts = [p.first_positions[present] for p, present in zip(pieces, types, strict=True)]
         used = np.unique(np.concatenate(types))  # words of any piece, ascending
-        # the types of each piece, renumbered over the words that occur in any piece
-        self._types = [np.searchsorted(used, present) for present in types]
-        self._words = len(used)
-
-    def _backwards(self, order: list[int]) -> Iterator[tuple[int, int]]:
-        """Pieces from the last to the first, each with the position where it begins."""
-        starts = offsets_of(self.lengths[order])[:-1]
-        return zip(reversed(order), starts[::-1].tolist(), strict=True)
+        # of each piece: its types, renumbered over the words of any piece, and their first and second positions
+        self._pieces = [
+            (np.searchsorted(used, present), p.first_positions[present], _seconds(p, present))
+            for p, present in zip(pieces, types, strict=True)
+        ]
+        self._lengths, self._words, self._curve_of = [len(p) for p in pieces], len(used), curve_of
 
     def curve(self, order: list[int]) -> Curve:
-        """Number of types v(n) against tokens n."""
-        # earlier pieces overwrite later ones, so each word ends with its first position, shape (words,)
-        first = np.full(self._words, NEVER)
-        for i, start in self._backwards(order):
-            first[self._types[i]] = self._firsts[i] + start
-        grid = growth_grid(int(self.lengths[order].sum()), self.share)
-        return grid.astype(np.float64), _below(first, grid).astype(np.float64)
-
-
-class ReorderedHapaxes(ReorderedTypes):
-    """Productivity of single words over pieces of text in any order, exactly that of the joined text.
-
-    >>> ids = np.random.default_rng(0).zipf(1.5, 900).clip(0, 99).astype(np.int32)
-    >>> text = RunningText(ids, [*map(str, range(100))])
-    >>> from momus_critics.laws.curves import productivity
-    >>> x, y = productivity(text)[0]
-    >>> bool(np.array_equal(ReorderedHapaxes(text.cut(4)).curve([0, 1, 2, 3])[1], y[y > 0]))
-    True
-    """
-
-    def __init__(self, pieces: Sequence[RunningText]) -> None:
-        super().__init__(pieces)
-        self._seconds = [_seconds(p) for p in pieces]
-
-    def curve(self, order: list[int]) -> Curve:
-        """N1/N against N, positive values only."""
+        """The curve of some pieces in this order."""
+        tokens = start = sum(self._lengths[i] for i in order)
         first, second = np.full(self._words, NEVER), np.full(self._words, NEVER)
-        for i, start in self._backwards(order):
-            types = self._types[i]
+        # from the last piece to the first: earlier ones overwrite later ones
+        for i in reversed(order):
+            start -= self._lengths[i]
+            types, firsts, seconds = self._pieces[i]
             # the second occurrence is in this piece, or is the first one in the pieces behind it
-            second[types] = np.minimum(self._seconds[i] + start, first[types])
-            first[types] = self._firsts[i] + start
-        grid = hapax_grid(int(self.lengths[order].sum()))
-        y = (_below(first, grid) - _below(second, grid)) / grid
-        return grid[y > 0].astype(np.float64), y[y > 0]
+            second[types] = np.minimum(seconds + start, first[types])
+            first[types] = firsts + start
+        return self._curve_of(first, second, tokens)
 
 
-def _seconds(piece: RunningText) -> Ints:
-    """The position of the second occurrence of each word of a piece, `NEVER` if there is none: int64 (types,)."""
-    types = np.flatnonzero(piece.counts)
+def _seconds(piece: RunningText, types: Ints) -> Ints:
+    """The position of the second occurrence of words of a piece, `NEVER` if there is none: int64 (types,)."""
     # without the first occurrences, first positions are second ones
     positions = np.delete(np.arange(len(piece)), piece.first_positions[types])
     rest = RunningText(piece.ids[positions], piece.vocabulary)
     second: Ints = np.append(positions, NEVER)[rest.first_positions[types]]
     return second
-
-
-def _below(positions: Ints, grid: Ints) -> Ints:
-    """The number of positions before each point of the grid."""
-    return np.cumsum(np.bincount(np.searchsorted(grid, positions, side="right"), minlength=len(grid) + 1))[: len(grid)]
 
 
 class ReorderedWindows:
@@ -159,7 +132,7 @@ class ReorderedWindows:
         return float((counts**2).sum() / len(counts) - (counts.mean(axis=0) ** 2).sum())
 
 
-ReorderedCurve = ReorderedTypes | ReorderedWindows
+ReorderedCurve = ReorderedWords | ReorderedWindows
 """A curve of pieces of text in any order."""
 
 

@@ -134,17 +134,8 @@ class Passages(ChainCritic, DeviceMixin):
         model = {"model": self.model} if self.model else {}
         return make_embedder(self.embedder, {**model, **(self.options or {})}, {"seed": self.seed}, OWN)
 
-    def new_places(self) -> PlaceFeatures:
-        """The unfitted features of place."""
-        return PlaceFeatures(seed=self.seed)
-
-    def new_segmenter(self) -> Segmenter:
-        """The unfitted segmenter."""
-        return Segmenter(states=self.n_states, seed=self.seed)
-
-    def new_typed(self) -> TypedSections:
-        """The unfitted types of sections."""
-        return TypedSections(seed=self.seed)
+    # a saved state is read into these; what they are fitted with stands in `fit`
+    new_places, new_segmenter, new_typed = PlaceFeatures, Segmenter, TypedSections
 
     @property
     def _typed(self) -> TypedSections | None:
@@ -159,8 +150,9 @@ class Passages(ChainCritic, DeviceMixin):
                 f"{LEAST} pieces of {self.piece_length} words",
                 hint="give longer documents, or lower piece_length",
             )
-        embedder, self.places_, segmenter = self.new_embedder(), self.new_places(), self.new_segmenter()
+        embedder, segmenter = self.new_embedder(), Segmenter(states=self.n_states, seed=self.seed)
         embedder.device = segmenter.device = self.device
+        self.places_ = PlaceFeatures(seed=self.seed)
         self.embedder_ = embedder.fit(pieces)
         features = self.places_.fit_transform(self.embedder_.embed(pieces), offsets)
         self.segmenter_ = segmenter.fit(features, offsets)
@@ -178,10 +170,14 @@ class Passages(ChainCritic, DeviceMixin):
         self.titles_ = state_names(pieces, self.kept_[flat], len(used))
         labels, chain_offsets = self._chain(chains)  # (stretches,), (n + 1,)
         self.learn_chain(labels, chain_offsets, self.seed)
-        self.pieces_ = len(pieces)
-        # documents of a stretch or two have no order that could be learned
-        self.stretches_ = float(np.median(np.diff(chain_offsets)))
-        self.typed_ = self.new_typed().fit(real) if self.titles == "auto" and type_names(real) else None
+        stretches = float(np.median(np.diff(chain_offsets)))
+        if stretches < LEAST:  # documents of a stretch or two have no order that could be learned
+            raise FittingError(
+                f"critic 'passages': the documents of {real.name!r} have {stretches:g} stretches each in the median, "
+                f"and order needs {LEAST}",
+                hint="give longer documents",
+            )
+        self.typed_ = TypedSections(seed=self.seed).fit(real) if self.titles == "auto" and type_names(real) else None
         return self
 
     def check_state(self, state: Fitted) -> None:
@@ -201,8 +197,6 @@ class Passages(ChainCritic, DeviceMixin):
         kept = state.array("kept_", (states,), "i", low=-1, high=self.states - 1)
         numbers = np.array_equal(np.sort(kept[kept >= 0]), np.arange(self.states))
         state.require(numbers, "kept_", "each state of the chain once")
-        state.integer("pieces_")
-        state.number("stretches_", low=0.0)
         if state.value("typed_") is not None:
             state.component("typed_", TypedSections)
 
@@ -213,10 +207,7 @@ class Passages(ChainCritic, DeviceMixin):
         return numbers, offsets_of([len(states) for states, _ in chains])
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Reject documents that are too short to have an order; all, if half of the real ones are a stretch or two."""
-        if self.stretches_ < LEAST:
-            few = f"the fitted documents have {self.stretches_:g} stretches each in the median, order needs {LEAST}"
-            return [few] * len(batch)
+        """Reject documents that are too short to have an order."""
         _, offsets = corpus_pieces(batch, self.piece_length, LEAST)
         short = f"fewer than {LEAST} pieces of {self.piece_length} words"
         return [None if n >= LEAST else short if n else "no words" for n in np.diff(offsets)]
@@ -277,7 +268,7 @@ class Passages(ChainCritic, DeviceMixin):
         return pieces, self.segmenter_.decode(self._features(pieces, offsets), offsets)
 
     def segment(self, batch: Corpus) -> list[Ints]:
-        """The state of each piece that `prose_pieces` cuts, one array per document."""
+        """The state of each piece that `corpus_pieces` cuts, one array per document."""
         check_fitted(self)
         return [np.repeat(self.kept_[states], np.diff(borders)) for states, borders in self._decode(batch)[1]]
 
@@ -287,7 +278,6 @@ class Passages(ChainCritic, DeviceMixin):
         how = f"chosen by held-out log-likelihood per piece ({curve} nats)" if curve else "as requested"
         notes = [
             Note(f"{self.states} states, {how}; named by their most distinctive words."),
-            Note(f"Fitted on {self.pieces_:,} pieces; smoothing constant {self.constant_:.3g}."),
         ]
         if self._typed is None:
             return [*notes, Note("No types of sections were learned: the fitted text has no titles that recur.")]

@@ -100,25 +100,20 @@ def sentences(text: str) -> list[str]:
     return [s.strip() for s in cuts if s.strip()]
 
 
-def prose_pieces(sections: Sequence[str], words: int) -> list[str]:
-    r"""Cut the prose of sections into plain pieces, see `spans`.
-
-    >>> prose_pieces(["## One\n\n* Two *three*.", "- Four, `five`."], words=3)
-    ['Two three. Four, five.']
-    """
-    return split_pieces("\n\n".join(read_as(text, "prose") for text in sections), words)
-
-
 def corpus_pieces(corpus: Corpus, words: int, most: int = MOST) -> tuple[list[str], Ints]:
-    """Pieces of all documents, at most ``most`` per document, and where each document begins, int64 (n + 1,).
+    r"""Pieces of the prose of all documents, at most ``most`` each, and where each document begins, int64 (n + 1,).
 
     Section marks are ignored: sections are joined by blank lines, as in running text.
+
+    >>> corpus_pieces(Corpus.from_sections([[("", "## One\n\n* Two *three*."), ("", "- Four, `five`.")]]), words=3)
+    (['Two three. Four, five.'], array([0, 1]))
     """
     texts = corpus.section_texts
     pieces: list[str] = []
     offsets = [0]
     for start, end in pairwise(offsets_of(corpus.section_counts)):
-        pieces += prose_pieces(texts.slice(start, end - start).to_pylist(), words)[:most]
+        prose = "\n\n".join(read_as(text, "prose") for text in texts.slice(start, end - start).to_pylist())
+        pieces += split_pieces(prose, words)[:most]
         offsets.append(len(pieces))
     return pieces, np.array(offsets, dtype=np.int64)
 
@@ -144,8 +139,8 @@ def returning(pieces: Sequence[str], offsets: Ints) -> Floats:
     return returns
 
 
-def state_names(pieces: Sequence[str], states: Ints, count: int, words: int = 3) -> list[str]:
-    """Name states by the words that occur in more of their pieces than of other states' (smoothed log odds)."""
+def state_names(pieces: Sequence[str], states: Ints, count: int) -> list[str]:
+    """Name states by the three words that occur in more of their pieces than of other states' (smoothed log odds)."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     try:
@@ -160,7 +155,7 @@ def state_names(pieces: Sequence[str], states: Ints, count: int, words: int = 3)
     outside = inside.sum(axis=0) - inside
     odds = _logit((inside + 0.5) / (n + 1)) - _logit((outside + 0.5) / (n.sum() - n + 1))
     spread = np.sqrt(1 / (inside + 0.5) + 1 / (outside + 0.5))
-    best = np.argsort(-odds / spread, axis=1, kind="stable")[:, :words]
+    best = np.argsort(-odds / spread, axis=1, kind="stable")[:, :3]
     return [f"{k + 1}: {' · '.join(vocabulary[i] for i in row)}" for k, row in enumerate(best)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Self
 
@@ -96,6 +97,7 @@ class WordPairs(Estimator):
         return weigh(texts, words_and_pairs, self.vocabulary_, self.idf_)
 
 
+@lru_cache(maxsize=16_384)  # sentences of one text are cut by all fits on its folds, and to be embedded
 def _words(text: str) -> list[str]:
     return get_tokenizer("words", True).split(text.casefold())
 

@@ -113,6 +113,12 @@ class Prose(Ragged):
         """The tokens of a stretch as the text spells them."""
         return [self.spelled[i] for i in self.codes[start:stop].tolist()]
 
+    def line(self, start: int, count: int, within: tuple[int, int], around: int) -> str:
+        """A concordance line: tokens from ``start`` on between « and », so many around them ``within`` a stretch."""
+        left = self.tokens(max(start - around, within[0]), start)
+        right = self.tokens(start + count, min(start + count + around, within[1]))
+        return " ".join([*left, f"«{' '.join(self.tokens(start, start + count))}»", *right])
+
     def is_any(self, words: frozenset[str]) -> Bools:
         """Whether each token is one of these words: bool (N,)."""
         # shape (V,): sets of words are small, vocabularies are not

@@ -77,7 +77,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
         the classifier's posterior, one section at a time; ``map``: under its most probable types only, as in the paper.
     min_count
         Titles in fewer real documents share the state ``<other>``.
-    tokens, lower, vocabulary_size, penalty
+    tokens, lower
         See `LinearPosterior`.
     seed
         Seeds the folds that choose smoothing and temperature.
@@ -110,8 +110,6 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
     min_count: Annotated[int, Range(1, 10**9)] = 5
     tokens: str = "words"
     lower: bool = True
-    vocabulary_size: Annotated[int, Range(1, 10**7)] = 20_000
-    penalty: Annotated[float, Range(0, 10**9, above=True)] = 10.0
     seed: int = 0
 
     @property
@@ -128,8 +126,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
 
     def new_titled(self, titles: bool = True) -> LinearPosterior:
         """The unfitted posterior of titles and bodies."""
-        words: dict[str, Any] = {"tokens": self.tokens, "lower": self.lower, "vocabulary_size": self.vocabulary_size}
-        return LinearPosterior(**words, penalty=self.penalty, titles=titles, seed=self.seed)
+        return LinearPosterior(tokens=self.tokens, lower=self.lower, titles=titles, seed=self.seed)
 
     def fit(self, real: Corpus) -> Self:
         """Learn section types, smoothed transitions and the posterior from titled real documents."""

@@ -5,7 +5,7 @@ The protocol is `momus.critic.tools.SectionPosterior`; adapters provide other po
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -18,28 +18,20 @@ from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import group_sums, items_of, kept_offsets, offsets_of, places_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
-from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer, TokenTable, get_tokenizer
 
 OPENING = 25
 """Tokens at the begin of a section whose words and pairs of neighbours are features of their own."""
 
+TERMS = 20_000
+"""Size of each vocabulary, which holds the most frequent terms."""
 FEWEST_ROWS = 2
 """Sections that a term must occur in: what occurs in one says nothing of others."""
 
 
-@parametrized
 class TermWeights(Estimator):
-    """Sublinear TF-IDF of terms, each row of Euclidean norm 1.
-
-    Parameters
-    ----------
-    features
-        Size of the vocabulary, which holds the most frequent terms.
-    """
-
-    features: int = 20_000
+    """Sublinear TF-IDF of terms, each row of Euclidean norm 1."""
 
     def fit(self, terms: Ints, offsets: Ints, names: list[str]) -> Self:
         """Learn vocabulary and weights.
@@ -57,7 +49,7 @@ class TermWeights(Estimator):
         # stable: ties at the end of the vocabulary depend on the order of names alone
         order = np.argsort(-counts, kind="stable")
         fewest = min(FEWEST_ROWS, int(rows.max(initial=1)))
-        used = order[rows[order] >= fewest][: self.features]
+        used = order[rows[order] >= fewest][:TERMS]
         self.vocabulary_ = [names[i] for i in used]
         self.idf_ = np.log((1.0 + len(offsets) - 1) / (1.0 + rows[used])) + 1.0  # (V,)
         return self
@@ -89,28 +81,21 @@ class SectionFeatures(Estimator):
 
     Parameters
     ----------
-    vocabulary_size
-        Size of each vocabulary.
     titles
         Whether titles are read.
     """
 
-    vocabulary_size: int = 20_000
     titles: bool = False
 
-    def _new_weights(self) -> TermWeights:
-        """The unfitted weights of one kind of terms."""
-        return TermWeights(features=self.vocabulary_size)
-
-    new_body = new_opening = new_title = _new_weights
+    new_body = new_opening = new_title = TermWeights
 
     def fit(self, corpus: Corpus, tokenizer: Tokenizer) -> Self:
         """Learn the vocabularies and their weights."""
         table = corpus.tokens(tokenizer)
-        self.body_ = self._new_weights().fit(*_body(table))
-        self.opening_ = self._new_weights().fit(*_opening(table))
+        self.body_ = TermWeights().fit(*_body(table))
+        self.opening_ = TermWeights().fit(*_opening(table))
         if self.titles:
-            self.title_ = self._new_weights().fit(*_titles(corpus, tokenizer))
+            self.title_ = TermWeights().fit(*_titles(corpus, tokenizer))
         return self
 
     def check_state(self, state: Fitted) -> None:
@@ -187,6 +172,8 @@ def contrasted(values: Floats, offsets: Ints) -> Floats:
 
 Weights = tuple[Floats, Floats]
 """Weights (V, K) and biases (K,) of a regression."""
+PENALTY = 10.0
+"""Inverse strength C of the L2 penalty."""
 ITERATIONS = 60
 """Most steps of L-BFGS."""
 ABSENT = -50.0
@@ -204,10 +191,6 @@ class LinearPosterior(CalibratedPosterior):
     ----------
     tokens, lower
         The tokenizer, see `momus.critic.base.TokenCritic`.
-    vocabulary_size
-        Size of each vocabulary, which holds the most frequent words.
-    penalty
-        Inverse strength C of the L2 penalty.
     titles
         Whether the words of titles are read too.
     seed
@@ -216,14 +199,12 @@ class LinearPosterior(CalibratedPosterior):
 
     tokens: str = "words"
     lower: bool = True
-    vocabulary_size: Annotated[int, Range(1, 10**7)] = 20_000
-    penalty: Annotated[float, Range(0, 10**9, above=True)] = 10.0
     titles: bool = False
     seed: int = 0
 
     def new_features(self) -> SectionFeatures:
         """The unfitted features."""
-        return SectionFeatures(vocabulary_size=self.vocabulary_size, titles=self.titles)
+        return SectionFeatures(titles=self.titles)
 
     def fit(self, corpus: Corpus, labels: Ints, states: int) -> Self:
         """Learn vocabulary, weights, and the temperature that calibrates held-out probabilities."""
@@ -232,7 +213,7 @@ class LinearPosterior(CalibratedPosterior):
         x = self.features_.matrix(corpus, tokenizer)
         offsets = offsets_of(corpus.section_counts)
         start = self._fit_temperature(x, offsets, labels, states)
-        self.weights_, self.bias_ = regress(x, offsets, labels, states, self.penalty, start)
+        self.weights_, self.bias_ = regress(x, offsets, labels, states, PENALTY, start)
         return self
 
     def check_state(self, state: Fitted) -> None:
@@ -257,7 +238,7 @@ class LinearPosterior(CalibratedPosterior):
         if known.sum() < 10:
             self.temperature_ = 1.0
             return None
-        weights, bias = regress(x[rest], rest_offsets, y[rest], states, self.penalty)
+        weights, bias = regress(x[rest], rest_offsets, y[rest], states, PENALTY)
         # contrasted before the selection: a document's mean is over all of its sections
         logits = (contrasted(np.asarray(x[held] @ weights), held_offsets) + bias)[known]
         self.calibrate(logits, y[held][known])

@@ -19,7 +19,7 @@ from torch import Tensor
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
 from momus_critics.fits.mixtures import cluster_counts, smoothed
-from momus_critics.topics.bound import Batch, Prior, ascend
+from momus_critics.topics.bound import Batch, Prior, ascend, batches_of
 
 TRIAL_DOCUMENTS, TRIAL_STEPS = 2000, 40
 
@@ -183,26 +183,25 @@ def _step(counts: sparse.csr_array, options: Options, model: Model) -> float:
     prior = Prior.of(_tensor(model.mean, options), _tensor(model.covariance, options))
     words = torch.zeros_like(phi, dtype=torch.float64)
     total = 0.0
-    size = _batch(device)
-    for first in range(0, counts.shape[0], size):
-        rows = slice(first, min(first + size, counts.shape[0]))
-        batch = Batch(counts[rows.start : rows.stop], device, dtype)
+    for rows in batches_of(counts, options.topics, _most(device)):
+        batch = Batch(counts[rows], device, dtype)
+        word_phi = batch.gather(phi)  # (B, L, K)
         lam, var = _tensor(model.lam[rows], options), _tensor(model.var[rows], options)
-        lam, var, value, _ = ascend(batch, phi, prior, lam, var, options.inner, 1e-5)
+        lam, var, value, _ = ascend(batch, word_phi, prior, lam, var, options.inner, 1e-5)
         model.lam[rows], model.var[rows] = lam.cpu().numpy(), var.cpu().numpy()
-        # topic probabilities of each stored word, times its count, (nnz, K); factors common to all topics cancel
+        # topic probabilities of each stored word, times its count; factors common to all topics cancel
         weight = torch.softmax(torch.cat([lam, lam.new_zeros(len(lam), 1)], dim=1), dim=1)  # (B, K)
-        joint = weight[batch.rows] * batch.gather(phi)
-        joint *= (batch.counts / joint.sum(dim=1).clamp_min(1e-30))[:, None]
-        words += torch.zeros_like(phi).index_add_(0, batch.words, joint).double()
+        joint = weight[:, None, :] * word_phi
+        joint *= (batch.counts / joint.sum(dim=2).clamp_min(1e-30))[:, :, None]
+        words += torch.zeros_like(phi).index_add_(0, batch.words.flatten(), joint.flatten(0, 1)).double()
         total += float(value.double().sum())
     elbo = total - model.divergence
     _maximise(model, words.cpu().numpy().T, options)
     return elbo
 
 
-def _batch(device: str) -> int:
-    """Documents per batch on a device."""
+def _most(device: str) -> int:
+    """Documents per batch on a device, at most."""
     return CPU_BATCH if device == "cpu" else BATCH
 
 
@@ -264,11 +263,9 @@ def infer(
     prior = Prior.of(_tensor(mean, options), _tensor(covariance, options))
     # the optimum of ν² without words: a document without any is done at once
     spread = 1 / prior.precision.diagonal()
-    size = _batch(options.device)
-    for first in range(0, n, size):
-        batch = Batch(counts[first : first + size], options.device, options.dtype)
+    for rows in batches_of(counts, d + 1, _most(options.device)):
+        batch = Batch(counts[rows], options.device, options.dtype)
         start_lam, start_var = prior.mean.expand(batch.size, d).clone(), spread.expand(batch.size, d).clone()
-        posterior = ascend(batch, phi_t, prior, start_lam, start_var, rounds, 1e-7)
-        rows = slice(first, first + batch.size)
+        posterior = ascend(batch, batch.gather(phi_t), prior, start_lam, start_var, rounds, 1e-7)
         lam[rows], var[rows], values[rows] = (x.double().cpu().numpy() for x in posterior[:3])
     return lam, var, values

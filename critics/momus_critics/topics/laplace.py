@@ -12,31 +12,23 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor
 
 from momus.progress import stage
-from momus_critics.topics.bound import Batch, Prior, newton, rest, word_part
+from momus_critics.topics.bound import Batch, Prior, batches_of, newton, rest, word_part
 from momus_critics.topics.fitting import Model, Options
 
-CELLS = 20_000_000
-"""Largest number of entries of a (documents, types, D) array."""
+ROUNDS, TOLERANCE = 40, 2e-3
+"""Largest number of rounds, each through all documents, and the change of log-variances below which they end."""
 STRETCH = 1.8
 """Over-relaxation of the steps of Σ."""
 HALF_NORMAL = 0.7979
 """√(2/π): the mean of |N(0, 1)|, which is how far the mean of a half-normal distribution lies from its mode."""
 
 
-def refine(
-    counts: sparse.csr_array, model: Model, options: Options, rounds: int = 40, tolerance: float = 2e-3
-) -> Model | None:
-    """Iterate μ and Σ until no log-variance in any direction moves by more than ``tolerance``.
-
-    Parameters
-    ----------
-    rounds
-        Largest number of rounds; each goes through all documents.
+def refine(counts: sparse.csr_array, model: Model, options: Options) -> Model | None:
+    """Iterate μ and Σ until no log-variance in any direction moves by more than `TOLERANCE`.
 
     Returns
     -------
@@ -51,9 +43,9 @@ def refine(
     mean, covariance = (torch.from_numpy(x).to(options.device, dtype) for x in (model.mean, model.covariance))
     n = counts.shape[0]
     limit = np.log(counts.sum() / n) ** 2  # (log of the mean length)²
-    batches = _batches(counts, len(mean))
-    with stage("covariance of topics", rounds) as advance:
-        for i in range(rounds):
+    batches = batches_of(counts, len(mean) + 1, 512)
+    with stage("covariance of topics", ROUNDS) as advance:
+        for i in range(ROUNDS):
             prior = Prior.of(mean, covariance)
             spread, expected = torch.zeros_like(covariance), torch.empty_like(lam)
             for rows in batches:
@@ -73,7 +65,7 @@ def refine(
             centring = torch.eye(len(whole), dtype=dtype, device=options.device) - 1 / len(whole)
             if float((centring @ whole @ centring).diagonal().max()) > limit:
                 return None
-            if moved < tolerance:
+            if moved < TOLERANCE:
                 break
     mean_, covariance_, lam_, var_ = (x.cpu().numpy() for x in (mean, covariance, lam, var))
     return replace(model, mean=mean_, covariance=covariance_, lam=lam_, var=var_)
@@ -90,18 +82,6 @@ def _towards(old: Tensor, target: Tensor) -> tuple[Tensor, float]:
     new = old + stretch * (target - old)
     # symmetric but for rounding: Cholesky factors of the next round need it
     return (new + new.T) / 2, float((1 + stretch * (ratio - 1)).log().abs().max())
-
-
-def _batches(counts: sparse.csr_array, d: int) -> list[NDArray[np.intp]]:
-    """Row numbers of documents in batches of similar numbers of types, as large as memory allows."""
-    types = np.diff(counts.indptr)
-    order = np.argsort(-types, kind="stable")  # the most types first: the first of a batch sets its padding
-    batches, first = [], 0
-    while first < len(order):
-        count = int(np.clip(CELLS // max(int(types[order[first]]) * d, 1), 1, 512))
-        batches.append(order[first : first + count])
-        first += count
-    return batches
 
 
 def climb(batch: Batch, phi: Tensor, prior: Prior, lam: Tensor, steps: int) -> Tensor:
@@ -127,16 +107,10 @@ def posterior_moments(batch: Batch, phi: Tensor, prior: Prior, lam: Tensor) -> t
     """
     d = lam.shape[1]
     p = torch.softmax(torch.cat([lam, lam.new_zeros(len(lam), 1)], dim=1), dim=1)
-    # topic probabilities of each stored word, (nnz, D)
-    r = p[batch.rows] * batch.gather(phi)  # (nnz, K)
-    r = (r / r.sum(dim=1, keepdim=True).clamp_min(1e-300))[:, :d]
-    # pad them to (B, L, D), L being the largest number of types of a document; padding has count 0
-    lengths = torch.bincount(batch.rows, minlength=batch.size)
-    starts = torch.cumsum(lengths, 0) - lengths
-    place = torch.arange(len(batch.rows), device=lam.device) - starts[batch.rows]
-    words = lam.new_zeros(batch.size, max(int(lengths.max()), 1), d)
-    counts = words.new_zeros(words.shape[:2])
-    words[batch.rows, place], counts[batch.rows, place] = r, batch.counts
+    # topic probabilities of each stored word, (B, L, D); padding has count 0
+    words = p[:, None, :] * batch.gather(phi)  # (B, L, K)
+    words = (words / words.sum(dim=2, keepdim=True).clamp_min(1e-300))[:, :, :d]
+    counts = batch.counts
     shares, total = p[:, None, :d], batch.total[:, None]
     observed = _curvature(shares, total) - _curvature(words, counts)
     # where the observed information is not positive definite, leave out the words' own curvature

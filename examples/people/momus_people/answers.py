@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NotRequired, Self, TypedDict
+from typing import Any, Literal, Self, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,6 @@ class SavedAnswers(TypedDict):
     study: str
     rater: str
     answers: list[Any]
-    comment: NotRequired[str | None]
 
 
 @dataclass
@@ -43,9 +42,9 @@ class RaterAnswers:
     table
         One row per valid answer, by rater, in the order of the trials: number of the rater; code, role and unit of the
         trial; the answer, and its category (see `category_of`); whether an attention check asks for it; seconds; when.
-    missing, invalid, comments
-        By number of the rater, without those who have no file: trials without an answer, answers that are not among
-        the choices, and what was written at the end.
+    missing, invalid
+        By number of the rater, without those who have no file: trials without an answer, and answers that are not among
+        the choices.
     notes
         What a reader must know: several files of a rater, answers that were changed.
     """
@@ -53,7 +52,6 @@ class RaterAnswers:
     table: Any = field(default_factory=lambda: pd.DataFrame(columns=list(COLUMNS)))
     missing: dict[int, int] = field(default_factory=dict)
     invalid: dict[int, int] = field(default_factory=dict)
-    comments: dict[int, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     @classmethod
@@ -81,8 +79,6 @@ class RaterAnswers:
                     latest[row["trial"]] = row
             rows += [latest[code] for code in trials if code in latest]
             answers.missing[rater] = len(trials) - len(latest)
-            comments = dict.fromkeys(one_line(content.get("comment") or "", 4000) for content in files)
-            answers.comments[rater] = " / ".join(filter(None, comments))
             if len(files) > 1:
                 later = f", and of {changed} answers that differ the later ones count" if changed else ""
                 answers.notes.append(f"{name} has {len(files)} files; they were put together{later}")

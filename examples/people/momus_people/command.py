@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from momus.cli import EXIT_CODES
-from momus.cli.options import Json, Reading, Without, comma_separated, expanded
+from momus.cli.options import Json, Reading, Without, expanded
 from momus.cli.printing import echo, print_json, print_view
 
 study = typer.Typer(
@@ -27,7 +27,7 @@ UNREAD = ("skip_bad_lines", "keep", "max_document", "include", "turns", "languag
 
 @dataclass(frozen=True)
 class Asked:
-    """Keys of the protocol as options; None leaves what the protocol has."""
+    """Keys of the protocol that most studies choose, as options; None leaves what the protocol has."""
 
     question: Annotated[
         str | None,
@@ -38,12 +38,6 @@ class Asked:
     raters: Annotated[int | None, typer.Option(help="Number of raters; default: 5.")] = None
     judgements: Annotated[int | None, typer.Option(help="Raters who judge each item; default: 3.")] = None
     words: Annotated[int | None, typer.Option(help="Words per passage; 0: whole documents. Default: 150.")] = None
-    scale: Annotated[
-        str | None, typer.Option(help="Labels of a rating, the worst first, comma-separated; default: five.")
-    ] = None
-    ties: Annotated[bool | None, typer.Option("--ties/--no-ties", help="Pairs: may both be called alike?")] = None
-    checks: Annotated[int | None, typer.Option(help="Attention checks per rater; default: 2.")] = None
-    repeats: Annotated[int | None, typer.Option(help="Repeated items per rater; default: 3.")] = None
     seed: Annotated[int | None, typer.Option(help="Random seed; the same seed draws the same study.")] = None
 
 
@@ -80,8 +74,7 @@ def new(
     from momus_people.study import check_free, make_study, write_study
     from momus_people.view import made_view
 
-    scale = tuple(comma_separated(asked.scale) or ()) or None
-    protocol = (Protocol() if config is None else read_protocol(config)).updated(**{**vars(asked), "scale": scale})
+    protocol = (Protocol() if config is None else read_protocol(config)).updated(**vars(asked))
     paths = ({"real": real} if real is not None else {}) | named_paths(generated)
     options = reading.options(paths)
     corpora = {name: as_corpus(path, name, options) for name, path in paths.items()}

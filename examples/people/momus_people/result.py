@@ -66,7 +66,6 @@ class RaterRow:
     p: float
     flags: tuple[Flag, ...]
     left_out: bool
-    comment: str = ""
 
 
 def rater_rows(
@@ -113,7 +112,6 @@ def rater_rows(
                 p=p,
                 flags=tuple(flag for flag, is_odd in odd.items() if is_odd),
                 left_out=r in out,
-                comment=answers.comments.get(r, ""),
             )
         )
     return rows

@@ -159,7 +159,6 @@ def result_view(result: StudyResult) -> RenderableType:
         *_table(result.corpora, corpora, "llr"),
         *_table(result.axis, AXES, "lllr"),
         *_table(result.raters, RATERS, "l"),
-        *(Text(f"{r.name} writes: {one_line(r.comment, 400)}") for r in result.raters if r.comment),
     )
 
 

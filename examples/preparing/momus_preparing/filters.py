@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal
 
 from momus.arguments import arg
@@ -51,12 +52,10 @@ def lemmatizer(language: str) -> Lemmatizer:
         simplemma.lemmatize("words", lang=language)
     except ValueError as error:
         raise UsageError(f"simplemma has no language {language!r}", hint="use a two-letter code such as en") from error
-    lemmas: dict[str, str] = {}
 
+    @cache
     def lemma(word: str) -> str:
-        if word not in lemmas:
-            lemmas[word] = str(simplemma.lemmatize(word, lang=language)).casefold()
-        return lemmas[word]
+        return str(simplemma.lemmatize(word, lang=language)).casefold()
 
     return lemma
 

@@ -14,9 +14,9 @@ from momus.errors import UsageError
 from momus.outputs import replacing_own
 from momus.ownership import check_output
 from momus.progress import stage
-from momus.reading.folders import listing_of
+from momus.reading.folders import files_in
 from momus.reading.markup import SUFFIXES as MARKUP
-from momus.reading.options import Source, top_of
+from momus.reading.options import Source
 from momus.reading.streams import SUFFIXES, TEXTUAL, split_name
 from momus.text.counting import counted
 from momus_preparing.filters import Filters, PreparedTexts, clean, lemmatizer, spelling_variants
@@ -139,9 +139,9 @@ def holds_markup(source: Source) -> bool:
     >>> holds_markup(Source.parse("docs/use.md")), holds_markup(Source.parse("docs.jsonl"))
     (True, False)
     """
-    top = top_of(source)
-    listing = listing_of(top)
-    files = [top.name or PurePath()] if listing is None else listing.paths
-    suffixes = Counter(suffix for _, suffix in map(split_name, files) if suffix)
+    top = source.top
+    listing = files_in(top)
+    files = [top] if listing is None else listing[0]
+    suffixes = Counter(suffix for file in files if (suffix := split_name(file.name or PurePath())[1]))
     records = sum(n for suffix, n in suffixes.items() if SUFFIXES.get(suffix, "text") not in TEXTUAL)
     return sum(suffixes[suffix] for suffix in MARKUP) > records

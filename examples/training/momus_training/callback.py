@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transformers import TrainerCallback
@@ -14,7 +13,6 @@ from momus.critic.hooks import check_fitted, overlap
 from momus.critic.scores import Scores
 from momus.errors import UsageError
 from momus.inference.sequential import Look
-from momus.outputs import write_own
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.verdicts.judge import judge
@@ -47,8 +45,8 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
     so in the trackers that ``report_to`` names.
 
     A training run is looked at many times, so a ``p`` below 0.05 at some look means little. Headline statistics also
-    have ``p_always`` and ``alarm``: with `always_valid`, the probability of *any* false alarm, of any critic at any
-    look, is at most `alpha`. p-values are adjusted over the critics by Holm's method, and α is spent over the looks
+    have ``p_always`` and ``alarm``: the probability of *any* false alarm, of any critic at any look, is at most
+    `alpha`. p-values are adjusted over the critics by Holm's method, and α is spent over the looks
     (`momus.inference.sequential.spent`), which allows for the one real sample that all looks share. Small p-values are
     computed again with as many permutations as the level of the look needs.
 
@@ -64,10 +62,10 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         Steps between two looks; 0 looks at each evaluation of the trainer.
     start
         Whether to look before the first step too.
-    permutations, resamples, confidence
+    permutations, resamples
         Settings of the tests and intervals, see `momus.inference`; ``p`` itself is not adjusted.
-    always_valid, alpha
-        Whether to compute ``p_always`` and ``alarm``, and the level over all critics and looks.
+    alpha
+        The level over all critics and looks.
     looks
         Planned number of looks, which then share most of α evenly; None: taken from the trainer's number of steps if
         ``every`` is set, otherwise unlimited.
@@ -80,7 +78,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
     ----------
     repeated
         The tests over all looks. Its ``sequences`` hold the looks so far by critic, see
-        `momus.inference.sequential.Looks`: to continue their count in another process, save each with ``to_json`` and
+        `momus.inference.sequential.Looks`: to continue their count in another process, save each by ``to_json`` and
         set them there; without this a resumed training counts anew.
     history
         One dict per look, critic and statistic: step, epoch, values, difference, interval, p, p_always and alarm (None
@@ -97,8 +95,6 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         start: bool = False,
         permutations: int = 199,
         resamples: int = 999,
-        confidence: float = 0.95,
-        always_valid: bool = True,
         alpha: float = 0.05,
         looks: int | None = None,
         rollouts: int = 512,
@@ -110,10 +106,8 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         self.every = every
         self.start = start
         self.settings: dict[str, Any] = {"permutations": permutations, "resamples": resamples, "seed": seed}
-        self.settings["confidence"] = confidence
         self.seed = seed
         self.history: list[dict[str, Any]] = []
-        self.always_valid = always_valid
         self.repeated = RepeatedTests(self.settings, alpha, looks)
         self._scores: list[Scores] = []
         self._rollouts = Rollouts(rollouts)
@@ -150,10 +144,6 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         import pandas as pd
 
         return pd.DataFrame(self.history, columns=["step", "epoch", *COLUMNS, *ALWAYS, *COUNTS])
-
-    def save(self, path: str | Path) -> Path:
-        """Write `history` as CSV; what Momus did not write there is not replaced."""
-        return write_own(Path(path), self.frame().to_csv(index=False), "a history of a training")
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Score the real text once.
@@ -210,7 +200,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
             rows = judge(critic, real, generated, **self.settings)
             latent = "latent_ppl" if critic.sequence else "latent_nll"
             verdicts += [v for v in rows if v.headline or v.statistic == latent]
-        looks = self.repeated.add(self.critics, self._scores, scored, verdicts) if self.always_valid else {}
+        looks = self.repeated.add(self.critics, self._scores, scored, verdicts)
         self._record(verdicts, looks, state)
         return verdicts
 

@@ -47,11 +47,12 @@ def export(
     Next: open the tracker; runs of one name and several steps are curves there.
     """
     from momus import read_comparison
+    from momus_training.tracked import log_to
 
     folder = run_folder(run)
     comparison = read_comparison(folder)
     for target in to:
-        where = comparison.log_to(target, run=name or folder.resolve().name, step=step, report=not no_report)
+        where = log_to(comparison, target, run=name or folder.resolve().name, step=step, report=not no_report)
         tracker = target.partition(":")[0]
         echo(f"Sent to {tracker}, {where}")
         if tracker == "tensorboard":

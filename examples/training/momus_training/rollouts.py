@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from momus.errors import UsageError
-from momus.reading.frames import read_memory
+from momus.reading import read_corpus
 from momus.text.corpus import Corpus
 
 Reward = Callable[..., Any]
@@ -90,10 +90,7 @@ class Rollouts:
         self._kept[mode].clear()
         if not records:
             return Corpus.from_texts([], name=name)
-        return read_memory(records, name, field="completion", prompt="prompt")
-
-    def __len__(self) -> int:
-        return len(self._kept["train"])
+        return read_corpus(records, name, field="completion", prompt="prompt")
 
     def has(self, mode: Mode) -> bool:
         """Whether there are completions of this mode."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from time import time
 from typing import Any
@@ -22,30 +21,27 @@ class WandbTracker(ComparisonTracker):
     record neither code nor git nor the machine nor standard output.
     """
 
-    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
+    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None) -> str:
         """Send a comparison; returns the address of the run, or its folder if it is offline."""
         import wandb
 
-        active = wandb.run if not place and not options else None
+        active = wandb.run if not place else None
         entity, _, project = place.rpartition("/")
         target = active or wandb.init(
-            **{
-                "project": project or "momus",
-                "entity": entity or None,
-                "name": run,
-                "job_type": "momus",
-                "reinit": "create_new",
-                "settings": wandb.Settings(
-                    save_code=False,
-                    disable_git=True,
-                    console="off",
-                    quiet=True,
-                    x_disable_meta=True,
-                    x_disable_stats=True,
-                    x_disable_machine_info=True,
-                ),
-                **options,
-            }
+            project=project or "momus",
+            entity=entity or None,
+            name=run,
+            job_type="momus",
+            reinit="create_new",
+            settings=wandb.Settings(
+                save_code=False,
+                disable_git=True,
+                console="off",
+                quiet=True,
+                x_disable_meta=True,
+                x_disable_stats=True,
+                x_disable_machine_info=True,
+            ),
         )
         try:
             target.config.update({"momus": tracked.settings}, allow_val_change=True)
@@ -75,20 +71,20 @@ class MlflowTracker(ComparisonTracker):
     folder is that of ``MLFLOW_TRACKING_URI``, as everywhere in MLflow.
     """
 
-    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
+    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None) -> str:
         """Send a comparison; returns the experiment and the id of the run."""
         import mlflow
         from mlflow.entities import Metric
         from mlflow.tracking import MlflowClient
 
         client = MlflowClient()
-        active = mlflow.active_run() if not place and not options else None
+        active = mlflow.active_run() if not place else None
         if active is not None:
             identifier, home = active.info.run_id, "the active run"
         else:
             experiment = client.get_experiment_by_name(place or "momus")
             number = client.create_experiment(place or "momus") if experiment is None else experiment.experiment_id
-            identifier = client.create_run(number, **{"run_name": run, **options}).info.run_id
+            identifier = client.create_run(number, run_name=run).info.run_id
             home = f"experiment {place or 'momus'!r}"
         status = "FAILED"
         try:
@@ -118,7 +114,7 @@ class TensorboardTracker(ComparisonTracker):
     beside the event file. Runs of one name with different steps form curves.
     """
 
-    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
+    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None) -> str:
         """Write a comparison; returns the folder of the run."""
         from tensorboard.compat.proto.event_pb2 import Event
         from tensorboard.plugins.scalar.summary_v2 import scalar_pb
@@ -129,7 +125,7 @@ class TensorboardTracker(ComparisonTracker):
         settings = "\n".join(f"    {name}: {value}" for name, value in tracked.settings.items())
         summaries = [scalar_pb(name, value) for name, value in tracked.numbers.items()]
         summaries += [text_pb("momus/answer", tracked.markdown), text_pb("momus/settings", settings)]
-        writer = EventFileWriter(str(folder), **options)
+        writer = EventFileWriter(str(folder))
         try:
             for summary in summaries:
                 writer.add_event(Event(wall_time=time(), step=step or 0, summary=summary))

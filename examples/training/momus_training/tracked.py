@@ -1,4 +1,8 @@
-"""What experiment trackers get of a comparison: numbers by name, a table of verdicts, the answer and the report."""
+"""What experiment trackers get of a comparison: numbers by name, a table of verdicts, the answer and the report.
+
+A tracker is named with its place, such as ``wandb:team/project``; without a place, results go into the run that is
+active in the process, if there is one.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.redact import redacted_value
+from momus.errors import MomusError, UsageError
+from momus.plugins import TRACKERS, load_plugin, registered
+from momus.redact import redacted, redacted_value
 
 if TYPE_CHECKING:
     from momus import Comparison
@@ -61,29 +67,60 @@ class Tracked:
 
 
 class ComparisonTracker(ABC):
-    """A tracker (see `momus.report.tracking.Tracker`) that sends what `Tracked` holds."""
-
-    def log(
-        self,
-        comparison: Comparison,
-        place: str,
-        *,
-        run: str,
-        step: int | None,
-        report: bool,
-        options: Mapping[str, Any],
-    ) -> str:
-        """Send a comparison, with its report as a temporary file if it is wanted, and return where it is now."""
-        tracked = tracked_of(comparison)
-        if not report:
-            return self.send(tracked, place, run=run, step=step, options=options)
-        with tempfile.TemporaryDirectory() as folder:
-            tracked = replace(tracked, report=comparison.report(Path(folder) / "report.html"))
-            return self.send(tracked, place, run=run, step=step, options=options)
+    """A tracker: a class under the entry-point group ``momus.trackers``, made without arguments."""
 
     @abstractmethod
-    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
-        """Send what `tracked` holds, and return where it is now."""
+    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None) -> str:
+        """Send what `tracked` holds, and return where it is now.
+
+        Parameters
+        ----------
+        place
+            What stands behind the tracker's name, such as a project or a folder; empty for the active run, else a
+            default.
+        run
+            Name of a run that is created.
+        step
+            Where on the axis of training steps the numbers are; None if they belong to no step.
+        """
+
+
+def log_to(comparison: Comparison, to: str, *, run: str = "momus", step: int | None = None, report: bool = True) -> str:
+    """Send a comparison to an experiment tracker, and return where it is now.
+
+    Parameters
+    ----------
+    to
+        ``wandb:ENTITY/PROJECT``, ``mlflow:EXPERIMENT`` or ``tensorboard:FOLDER``. The name alone logs into the run that
+        is active in this process, if there is one.
+    run, step
+        See `ComparisonTracker.send`.
+    report
+        Whether to send the HTML report, which holds passages of the documents.
+
+    Raises
+    ------
+    MomusError
+        There is no such tracker, its package is not installed, or it fails; the message says how.
+    """
+    name, _, place = to.partition(":")
+    if not name:
+        raise UsageError(f"{to!r} names no tracker", hint=f"name one of {', '.join(registered(TRACKERS))}")
+    tracker: ComparisonTracker = load_plugin(TRACKERS, name)()
+    tracked = tracked_of(comparison)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            if report:
+                tracked = replace(tracked, report=comparison.report(Path(folder) / "report.html"))
+            return tracker.send(tracked, place, run=run, step=step)
+    except MomusError:
+        raise
+    except Exception as error:  # a tracker may fail in any way: no network, no key, an unknown project
+        what = redacted(str(error).strip()) or type(error).__name__
+        raise MomusError(
+            f"the tracker {name!r} failed: {what}",
+            hint="the run folder is complete: `momus export RUN` sends it again once this is solved",
+        ) from error
 
 
 def tracked_of(comparison: Comparison) -> Tracked:

@@ -17,7 +17,7 @@ from momus.comparison import read_comparison
 from momus.critic import Counted
 from momus.critic.registry import make_critics
 from momus.critic.scores import Scores
-from momus.engine.crossfit import cross_scored, fold_numbers
+from momus.engine.crossfit import cross_scored, fold_numbers, in_reverse
 from momus.errors import UsageError
 from momus.progress import Silent, Timed
 from momus.report.exports import comparison_json, comparison_latex, comparison_markdown
@@ -177,11 +177,10 @@ def test_names_are_known_whichever_text_is_the_reference() -> None:
     known = []
     for old, new in (sides, sides[::-1]):
         texts = Texts(Corpus.from_texts([], name="fit"), old, [new], False, [])
-        scored, _, reverse = cross_scored(
-            make_critics(["names"])[0], texts, Settings(against=old.name), Timed(Silent())
-        )
+        run = make_critics(["names"])[0], texts, Settings(against=old.name), Timed(Silent())
+        scored, _ = cross_scored(*run)
         known.append({s.corpus: np.asarray(s.rows["known"]) for s in scored})
-        assert not reverse
+        assert not in_reverse(*run, ["old", "new"])
     for name in ("old", "new"):
         assert np.array_equal(known[0][name], known[1][name])
         assert 0 < known[0][name][:, 0].sum() < 40

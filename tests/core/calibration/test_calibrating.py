@@ -78,7 +78,6 @@ def test_levels_hold_and_a_defect_is_found_on_its_own_axis():
             assert cell.alarms(0.05) == 40
         if cell.defect == "word-shuffle":
             assert cell.alarms(0.05) <= 8, "order is no axis of these critics"
-            assert cell.changed >= 200 or cell.strength < 0.5
     alone, critics = family_wise(found.cells, 0.05, (50, 50))
     assert critics == 2
     assert alone.count <= max(c.alarms(0.05) for c in found.cells if c.defect == "none") * 2

@@ -281,7 +281,8 @@ def test_a_list_of_objects_in_one_json_object_takes_a_separate_field(tmp_path):
         read_corpus(f"{tmp_path}/a.json#data")
     assert "field='output'" in caught.value.hint
     assert [d.text for d in read_corpus(f"{tmp_path}/a.json#data", field="output")] == ["To be."]
-    with pytest.raises(ReadingError, match="'size' is not a list of objects"):
+    assert [d.text for d in read_corpus(tmp_path / "a.json", field="data.output")] == ["To be."]
+    with pytest.raises(ReadingError, match=r"no field 'size\.output'"):
         read_corpus(f"{tmp_path}/a.json#size", field="output")
 
 

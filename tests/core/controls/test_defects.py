@@ -68,10 +68,11 @@ def test_every_defect_changes_nothing_at_0_and_more_and_more_with_strength(name,
     before, places = 0, {}
     for strength in (0.1, 0.3, 0.6, 1.0):
         planted = plant(name, corpus, strength)
-        assert planted.count >= before
+        count = sum(map(len, planted.changes.values()))
+        assert count >= before
         now = {i: set(places) for i, places in planted.changes.items()}
         assert all(places[i] <= now[i] for i in places), "places are never given back"
-        before, places = planted.count, now
+        before, places = count, now
         old, new = contents(corpus), contents(planted.corpus)
         assert {i for i in old if old[i] != new[i]} == planted.changes.keys()
         assert planted.corpus.ids == corpus.ids
@@ -199,7 +200,7 @@ def test_mixed_words_come_from_other_documents_and_keep_the_length():
     corpus = made()
     planted = plant("word-mixing", corpus, 0.5)
     old, new = ({d.id: " ".join(s.text for s in d.sections).split() for d in c} for c in (corpus, planted.corpus))
-    assert planted.count > 0
+    assert any(planted.changes.values())
     for name, places in planted.changes.items():
         a, b = old[name], new[name]
         assert len(a) == len(b)

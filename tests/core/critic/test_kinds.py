@@ -233,7 +233,7 @@ def test_needs_are_no_options_that_a_text_must_have():
 
     reading = with_needs(ReadingOptions(keep=("topic",)), [Beside, Openings()])
     assert reading.kept == ("topic", "reference", "prompt_text")
-    corpus = momus.reading.read_memory([{"text": "a", "topic": "t", "gold": "g"}], keep=reading.kept)
+    corpus = momus.read_corpus([{"text": "a", "topic": "t", "gold": "g"}], keep=reading.kept)
     reading.check_kept([corpus])
     assert corpus.field("reference") == ["g"]
     assert corpus.field("prompt_text") == [None]

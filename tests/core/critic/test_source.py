@@ -133,9 +133,9 @@ def test_critics_that_ship_change_together_and_core_changes_all(tmp_path):
 def test_an_adapter_that_a_parameter_names_counts():
     from momus_critics.sections import Sections
 
-    plain, named_one = Sections(), Sections(posterior="sklearn")
+    plain, named_one = Sections(), Sections(posterior="transformers")
     assert source_digest(plain)["critic"] != source_digest(named_one)["critic"]
-    assert source_digest(named_one) == source_digest(Sections(posterior="sklearn"))
+    assert source_digest(named_one) == source_digest(Sections(posterior="transformers"))
 
 
 def test_a_file_is_the_same_in_another_folder(tmp_path):

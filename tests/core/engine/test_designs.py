@@ -9,7 +9,7 @@ from momus.comparison import read_comparison
 from momus.critic import Statistic
 from momus.critic.statistic import mean
 from momus.inference import compare_rows, holm
-from momus.report import render
+from momus.report.page import render
 from momus.report.terminal import comparison_text
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import momus
 from momus.cli.app import app
 from momus.cli.options import Reading
-from momus.cli.sources import given_texts
+from momus.cli.sources import NamedTexts
 from momus.engine.large import large_texts
 from momus.engine.scoring import score_parts
 from momus.errors import StoreError, UsageError
@@ -313,7 +313,7 @@ def test_texts_of_one_file_by_a_column_are_scored_in_parts(tmp_path, in_parts, w
     one.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
     def compare(out):
-        split = given_texts(None, [str(one)], None, None, pairs=None, split_by="model", reading=Reading())
+        split = NamedTexts([str(one)], split_by="model").resolved(Reading())
         arguments = {**QUICK, "critics": ["length"], "fit": texts["fit"], "out": tmp_path / out}
         return split, momus.compare(split.real, split.generated, reading=split.reading, **arguments)
 

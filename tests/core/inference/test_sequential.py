@@ -63,16 +63,14 @@ def looked(looks=3, **options):
 @pytest.mark.parametrize("planned", [None, 7])
 def test_the_state_survives_a_file(planned, count):
     one = looked(count, planned=planned)
-    other = Looks.from_json(one.to_json())
+    other = Looks.from_json(json.loads(json.dumps(one.to_json())))
     assert other.to_json() == one.to_json()
     assert other.planned == planned
     assert one.add(0.01) == other.add(0.01)
 
 
 def test_a_state_of_an_earlier_version_is_read():
-    state = (
-        '{"format": "momus-looks-1", "method": "spending", "alpha": 0.1, "number": 2, "p_always": 0.3, "planned": 7}'
-    )
+    state = {"format": "momus-looks-1", "method": "spending", "alpha": 0.1, "number": 2, "p_always": 0.3, "planned": 7}
     looks = Looks.from_json(state)
     assert (looks.number, looks.p_always, looks.planned) == (2, 0.3, 7)
 
@@ -97,15 +95,15 @@ def test_a_state_of_an_earlier_version_is_read():
     ],
 )
 def test_a_wrong_state_is_refused(change):
-    state = json.loads(looked().to_json()) | change
+    state = looked().to_json() | change
     with pytest.raises(StoreError, match="state of repeated looks"):
-        Looks.from_json(json.dumps(state))
+        Looks.from_json(state)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "null", "{}", "[" * 100_000, '{"method": "spending"'])
-def test_what_is_no_state_is_refused(text):
+@pytest.mark.parametrize("state", ["", [], None, {}, {"method": "spending"}])
+def test_what_is_no_state_is_refused(state):
     with pytest.raises(StoreError, match="state of repeated looks"):
-        Looks.from_json(text)
+        Looks.from_json(state)
 
 
 def test_mistakes_are_named():

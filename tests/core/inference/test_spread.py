@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from momus.critic.statistic import kolmogorov_smirnov, total_variation
+from momus.inference.intervals import ratio_interval
 from momus.inference.spread import (
     PAIR,
     Halves,
@@ -13,7 +14,6 @@ from momus.inference.spread import (
     of_distances,
     of_ratios,
     of_values,
-    ratio_interval,
 )
 
 

@@ -17,9 +17,9 @@ from momus.controls import DEFECTS
 from momus.critic.registry import critic_class, make_critics
 from momus.errors import MomusError, StoreError, UsageError
 from momus.outliers.filtering import filter_text
+from momus.outliers.originals import read_originals
 from momus.outliers.rows import Measure
 from momus.reading import ReadingOptions
-from momus.reading.originals import read_originals
 from momus.reading.parts import cut, list_inputs
 from momus.text.corpus import Corpus
 
@@ -156,10 +156,10 @@ def test_refusals_say_how_to_go_on(place, tmp_path):
             "paths": [place / "new.jsonl"],
             "critics": [place / "run"],
             "real": [tmp_path / "real.jsonl"],
-            "keep": tmp_path / "keep.jsonl",
-            "drop": tmp_path / "drop.jsonl",
+            "kept": tmp_path / "keep.jsonl",
+            "dropped": tmp_path / "drop.jsonl",
             "scores": tmp_path / "scores",
-            "overwrite": "drop" not in changes,
+            "overwrite": "dropped" not in changes,
             **changes,
         }
         with pytest.raises(MomusError, match=match) as error:
@@ -177,10 +177,10 @@ def test_refusals_say_how_to_go_on(place, tmp_path):
     refused("was fitted on 300 of the 300", real=[tmp_path / "fitted.jsonl"])
     refused("2 documents", paths=[tmp_path / "answers.jsonl"])
     refused("not kept apart", paths=[tmp_path / "columns.json"])
-    refused("only rows of Parquet", keep=tmp_path / "keep.parquet")
-    refused("unknown ending '.csv'", keep=tmp_path / "keep.csv")
-    refused("named twice", keep=tmp_path / "drop.jsonl")
-    refused("exists", drop=tmp_path / "taken.jsonl")
+    refused("only rows of Parquet", kept=tmp_path / "keep.parquet")
+    refused("unknown ending '.csv'", kept=tmp_path / "keep.csv")
+    refused("named twice", kept=tmp_path / "drop.jsonl")
+    refused("exists", dropped=tmp_path / "taken.jsonl")
     refused("false-discovery rate is 5", fdr=5)
     assert (tmp_path / "taken.jsonl").read_text() == "mine"
     assert not list(tmp_path.glob(".*"))
@@ -326,3 +326,15 @@ def test_the_command_reports_what_went_and_hides_nothing(place, tmp_path):
     over = ["filter", place / "run", place / "new.jsonl", "-r", place / "real.jsonl", "--kept", place / "new.jsonl"]
     assert "own input" in str(call(*over, "--dropped", drop, "--overwrite").exception)
     assert isinstance(call(*over, "--dropped", drop).exception, UsageError)
+
+
+def test_texts_of_several_writers_are_filtered_together_where_that_is_said(place, tmp_path):
+    rows = [{"text": t, "model": ("one", "two")[i % 2]} for i, t in enumerate(texts(40, 5))]
+    new = write_lines(tmp_path / "new.jsonl", rows)
+    words = ["filter", place / "run", new, "-r", place / "real.jsonl", "--kept", tmp_path / "k.jsonl",
+             "--dropped", tmp_path / "d.jsonl", "--jobs", 1, "--quiet"]  # fmt: skip
+    refused = call(*words).exception
+    assert isinstance(refused, MomusError)
+    assert "--keep model" in refused.hint
+    assert call(*words, "--keep", "model", "--overwrite").exit_code == 0
+    assert sum(len((tmp_path / name).read_text().splitlines()) for name in ("k.jsonl", "d.jsonl")) == 40

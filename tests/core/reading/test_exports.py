@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from momus.errors import ReadingError
-from momus.reading import ReadingOptions, read_corpus, read_memory, sides_of, split_by
+from momus.reading import ReadingOptions, read_corpus, sides_of
 from momus.reading import formats as table
 
 PROMPTS = ["Why does it matter so?", "What of it, in the end?"]
@@ -111,7 +111,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_answer_and_the_prompt_of_each_kind(kind):
-    corpus = read_memory([KINDS[kind](p, a) for p, a in PAIRS])
+    corpus = read_corpus([KINDS[kind](p, a) for p, a in PAIRS])
     assert [d.text for d in corpus] == ANSWERS
     assert corpus.prompts == PROMPTS
     assert corpus.origin.read_as
@@ -123,13 +123,13 @@ def test_steps_of_a_run_are_left_out():
         for i, (p, a) in enumerate(PAIRS)
         for kind, parent in (("chain", None), ("llm", f"chain{i}"))
     ]
-    assert [d.text for d in read_memory(runs)] == ANSWERS
-    assert [d.text for d in read_memory(runs[1::2])] == ANSWERS, "where only steps were exported, these are read"
+    assert [d.text for d in read_corpus(runs)] == ANSWERS
+    assert [d.text for d in read_corpus(runs[1::2])] == ANSWERS, "where only steps were exported, these are read"
 
 
 def test_turns_of_speakers_are_read_row_by_row():
     said = [(who, t) for p, a in PAIRS for who, t in (("user", p), ("bot", a))]
-    corpus = read_memory([{"speaker": who, "message": t} for who, t in said])
+    corpus = read_corpus([{"speaker": who, "message": t} for who, t in said])
     assert ([d.text for d in corpus], corpus.prompts[0]) == (ANSWERS, PROMPTS[0])
 
 
@@ -175,8 +175,8 @@ def test_several_writers_are_never_one_text(tmp_path, column):
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
     for source in (rows, str(tmp_path / "a.parquet")):
         with pytest.raises(ReadingError, match=rf"2 writers(.|\n)*split_by='{column}'"):
-            read_memory(rows, field=options.field) if source is rows else read_corpus(source, field=options.field)
-        parts = split_by(source, column, reading=options)
+            read_corpus(rows, field=options.field) if source is rows else read_corpus(source, field=options.field)
+        parts = read_corpus(source, field=options.field, split_by=column)
         assert [[d.text for d in part] for part in parts.values()] == [ANSWERS, OTHERS]
 
 
@@ -187,9 +187,9 @@ def test_answers_of_several_models_in_one_record_are_split(field, answer):
         for p, a, o in zip(PROMPTS, ANSWERS, OTHERS, strict=True)
     ]
     with pytest.raises(ReadingError, match=r"names 2 writers") as refused:
-        read_memory(rows)
+        read_corpus(rows)
     assert "where=" not in str(refused.value), "no condition tells the answers of one record apart"
-    parts = split_by(rows, f"{field}[*].model")
+    parts = read_corpus(rows, split_by=f"{field}[*].model")
     assert {name: [d.text for d in part] for name, part in parts.items()} == {"x": ANSWERS, "y": OTHERS}
     assert parts["x"].prompts == parts["y"].prompts == PROMPTS
 
@@ -216,12 +216,12 @@ def test_two_answers_to_one_prompt_are_two_texts(tmp_path, kind):
 
 def test_a_column_called_generated_may_hold_answers():
     rows = [{"prompt": p, "reference": "x", "generated": a} for p, a in PAIRS]
-    assert [d.text for d in read_memory(rows, field="generated")] == ANSWERS
+    assert [d.text for d in read_corpus(rows, field="generated")] == ANSWERS
 
 
 def test_a_named_field_keeps_the_prompt_of_its_record(tmp_path):
     rows = [{"question": p, "model answer": a} for p, a in PAIRS]
-    corpus = read_memory(rows, field="model answer")
+    corpus = read_corpus(rows, field="model answer")
     assert ([d.text for d in corpus], corpus.prompts) == (ANSWERS, PROMPTS)
 
 
@@ -247,7 +247,7 @@ def test_a_plug_in_brings_its_formats(tmp_path, monkeypatch):
     monkeypatch.setattr(plugins, "registered", lambda group: {"mine": [entry]} if group == plugins.FORMATS else {})
     table.formats.cache_clear()
     try:
-        corpus = read_memory([{"q": p, "a_reply": a} for p, a in PAIRS])
+        corpus = read_corpus([{"q": p, "a_reply": a} for p, a in PAIRS])
         assert ([d.text for d in corpus], corpus.prompts, corpus.origin.read_as) == (ANSWERS, PROMPTS, "my tool")
     finally:
         table.formats.cache_clear()

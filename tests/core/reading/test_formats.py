@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momus.errors import MomusError, PluginError, ReadingError, UsageError
-from momus.reading import ReadingOptions, read_corpus, read_memory, sides_of, split_by
+from momus.reading import ReadingOptions, read_corpus, sides_of
 from momus.reading.chat import answer_in, prompt_in
 from momus.reading.formats import Format, formats
 from momus.reading.messages import from_markup
@@ -178,7 +178,7 @@ def test_the_answer_and_the_prompt_of_each_tool(tmp_path, tool):
     assert texts(corpus) == ANSWERS
     assert corpus.prompts == PROMPTS
     assert corpus.origin.read_as
-    assert texts(read_memory(records)) == ANSWERS
+    assert texts(read_corpus(records)) == ANSWERS
     (tmp_path / "a.json").write_text(json.dumps(records))
     assert read_corpus(tmp_path / "a.json").prompts == PROMPTS
 
@@ -235,7 +235,7 @@ def test_several_models_are_refused_and_split(tmp_path):
     path = written(tmp_path, MODELS)
     with pytest.raises(ReadingError, match=r"'model' names 2 writers(.|\n)*split_by='model'"):
         read_corpus(path)
-    parts = split_by(path, "model")
+    parts = read_corpus(path, split_by="model")
     assert {name: texts(c) for name, c in parts.items()} == {"a": ANSWERS, "b": ANSWERS}
     assert {name: texts(c) for name, c in read_corpus(path, split_by="model", name="x").items()} == {
         name: texts(c) for name, c in parts.items()
@@ -292,7 +292,7 @@ def test_conversations_of_several_turns_are_paired_by_all_of_them():
         {"messages": [*first, bot("Not so.")]},
         {"messages": [user("Who?"), bot("I.")]},
     ]
-    same, also, other = read_memory(rows, turns="last").prompts
+    same, also, other = read_corpus(rows, turns="last").prompts
     assert same == also != other == "Who?"
     assert same.startswith("conversation ")
 
@@ -382,7 +382,7 @@ def test_any_value_has_an_answer_or_none(value):
     assert isinstance(prompt_in(value), str | None)
     for record in ({"messages": value}, {"prompt": value, "output": value}, {"text": value, "label": value}):
         with suppress(MomusError):
-            read_memory([record, record])
+            read_corpus([record, record])
 
 
 @given(st.text("Human: Assistant\n<|im_start|>user[INST]/#", max_size=60))
@@ -436,8 +436,8 @@ def test_a_condition_of_one_text_only():
 def test_documents_without_the_column_that_splits_are_no_silent_loss():
     rows = [{"text": "Yes.", "model": "a"}, {"text": "No.", "model": "b"}, {"text": "So."}]
     with pytest.raises(UsageError, match=r"1 of 3 documents of 'text' lack the field 'model'"):
-        split_by(rows, "model")
-    assert [*split_by(rows, "model", reading=ReadingOptions(where="model"))] == ["a", "b"]
+        read_corpus(rows, split_by="model")
+    assert [*read_corpus(rows, split_by="model", where="model")] == ["a", "b"]
 
 
 @pytest.mark.parametrize(

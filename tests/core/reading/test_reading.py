@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,7 +16,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from momus.reading import read_corpus
+from momus.progress import Reporter
+from momus.reading import as_corpus, building, read_corpus
 from momus.text.corpus import Corpus, Document, Section
 
 DATA = Path(os.environ.get("MOMUS_DATA", Path(__file__).parents[3] / "../shared/data"))
@@ -222,23 +224,28 @@ def test_spilled_and_in_memory_are_equal(tmp_path, monkeypatch):
     kept = read_corpus(tmp_path / "a.jsonl")
     for spill in (0, 1 << 20):
         before = pa.total_allocated_bytes()
-        spilled = read_corpus(tmp_path / "a.jsonl", spill=spill)
+        monkeypatch.setattr(building, "SPILL_BYTES", spill)
+        spilled = read_corpus(tmp_path / "a.jsonl")
         assert spilled.table.equals(kept.table)
         assert pa.total_allocated_bytes() - before < kept.table.nbytes / 2
         assert os.name == "nt" or not list((tmp_path / "tmp").iterdir())
     (tmp_path / "a.jsonl").open("a").write("{")
+    monkeypatch.setattr(building, "SPILL_BYTES", 0)
     with pytest.raises(Exception, match="line 9001"):
-        read_corpus(tmp_path / "a.jsonl", spill=0)
+        read_corpus(tmp_path / "a.jsonl")
     assert not list((tmp_path / "tmp").iterdir())
 
 
 def test_progress_counts_bytes_to_the_total(tmp_path):
+    class Stages(Reporter):
+        def stage(self, label, total=None):
+            return nullcontext(calls.append)
+
     (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": f"x{i}"}) + "\n" for i in range(9_000)))
     calls = []
-    read_corpus(tmp_path / "a.jsonl", progress=lambda done, total: calls.append((done, total)))
-    size = (tmp_path / "a.jsonl").stat().st_size
+    as_corpus(tmp_path / "a.jsonl", reporter=Stages())
     assert len(calls) == 3
-    assert calls[-1] == (size, size)
+    assert calls[-1] == 100
     assert calls == sorted(calls)
 
 

@@ -20,7 +20,6 @@ from momus import ReadingOptions, read_corpus
 from momus.cli.options import chosen_fields
 from momus.errors import MissingExtraError, ReadingError, UsageError
 from momus.limits import Limits
-from momus.reading import read_memory
 from momus.reading.options import Source
 
 ROWS = [{"id": f"d{i}", "text": f"Text {i}."} for i in range(3)]
@@ -129,8 +128,6 @@ def test_remote_folders_of_markup_are_read_like_local_ones(remote, tmp_path):
         read_corpus("memory://aside", fmt="markup")
     with pytest.raises(ReadingError, match="no file matches this pattern"):
         read_corpus("memory://docs/*.nothing")
-    with pytest.raises(ReadingError, match="this is not a folder"):
-        read_corpus("memory://docs/rows.jsonl", fmt="folder")
 
 
 def test_logs_are_read_from_addresses(remote):
@@ -258,7 +255,7 @@ def test_chats(tmp_path, turns, expected, kind):
     chat = CHAT if kind != "parquet" else plain  # a column of Parquet has one type
     record = {"id": "a", "messages": chat}
     if kind == "memory":
-        corpus = read_memory([record], turns=turns, keep=["reasoning", "tool_calls"])
+        corpus = read_corpus([record], turns=turns, keep=["reasoning", "tool_calls"])
     else:
         path = tmp_path / f"a.{kind}"
         path.write_bytes(json.dumps(record).encode() if kind == "jsonl" else parquet([record]))
@@ -288,10 +285,10 @@ def test_chats_without_an_answer_and_several_chats():
     asked = [{"role": "user", "content": "Who?"}]
     said = [{"from": "human", "value": "Who?"}, {"from": "gpt", "value": "Nobody."}]
     rows = [{"messages": asked}, {"messages": said}, {"messages": [*asked, {"role": "assistant", "content": ""}]}]
-    corpus = read_memory(rows)
+    corpus = read_corpus(rows)
     assert corpus.problems == ["the chat has no turn of the assistant", None, None]
     assert texts(corpus) == ["", "Nobody.", ""], "an empty answer is an empty document"
-    several = read_memory([{"id": "q", "replies": [said, said]}], field="replies")
+    several = read_corpus([{"id": "q", "replies": [said, said]}], field="replies")
     assert several.ids == ["q#1", "q#2"]
     assert texts(several) == ["Nobody.", "Nobody."]
     with pytest.raises(UsageError, match="unknown turns 'every'"):
@@ -327,9 +324,9 @@ def test_frames_of_any_library():
     frame = pd.DataFrame(ROWS).assign(other=1)
     table = pa.Table.from_pandas(frame)
     for source in (nw.from_native(table), nw.from_native(table).lazy(), nw.from_native(frame), table, frame):
-        corpus = read_memory(source)
+        corpus = read_corpus(source)
         assert (corpus.ids, texts(corpus)) == (["d0", "d1", "d2"], TEXTS)
-    assert texts(read_memory(nw.from_native(frame)["text"])) == TEXTS
+    assert texts(read_corpus(nw.from_native(frame)["text"])) == TEXTS
 
 
 def test_iterators_are_streamed():
@@ -343,9 +340,9 @@ def test_iterators_are_streamed():
                 raise ConnectionError("the stream ended")
 
     with pytest.raises(ConnectionError):
-        read_memory(records())
+        read_corpus(records())
     assert len(seen) == 10_001
-    assert len(read_memory({"text": f"{i}"} for i in range(10_000))) == 10_000
+    assert len(read_corpus({"text": f"{i}"} for i in range(10_000))) == 10_000
 
 
 def test_an_unknown_format_says_what_was_found(tmp_path):

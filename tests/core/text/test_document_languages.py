@@ -108,23 +108,6 @@ def test_other_lists_are_those_of_stopwordsiso(tmp_path, monkeypatch):
     assert np.array_equal(StopwordShare.load(tmp_path / "critic").score(chinese).nll, before)
 
 
-def test_a_critic_saved_before_there_were_lists_still_scores(tmp_path):
-    corpus = Corpus.from_texts(ENGLISH)
-    critic = StopwordShare(language="en").fit(corpus)
-    before = critic.score(corpus).nll
-    del critic.lists_
-    critic.save(tmp_path / "critic")
-    assert np.array_equal(StopwordShare.load(tmp_path / "critic").score(corpus).nll, before)
-
-
-def test_the_longer_list_is_chosen_by_name():
-    pytest.importorskip("stopwordsiso")
-    assert stopwords("en") < stopwords("en", "iso") | stopwords("en")
-    assert len(stopwords("en", "iso")) > 3 * len(stopwords("en"))
-    with pytest.raises(UsageError, match="lists is"):
-        stopwords("en", "nltk")
-
-
 def test_a_language_without_the_package_of_its_list_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "stopwordsiso", None)
     with pytest.raises(MissingExtraError, match="stopwords of 'xx'"):

@@ -83,7 +83,7 @@ def test_clusters_are_those_of_all_pairs(seed):
             parent = [new if p == old else p for p in parent]
     same = np.equal.outer(parent, parent)
     assert np.array_equal(np.equal.outer(found.clusters, found.clusters), same)
-    assert found.left_out == 1
+    assert found.documents == len(texts) - 1
     # "a b" and "A B" are the same words: near, not exact; every ninth copy is unchanged
     assert found.exact == sum(k % 9 == 0 for k in range(30))
     assert found.exact + found.near == len(texts) - len(set(parent))
@@ -101,7 +101,6 @@ def test_datasketch_finds_the_same_pairs():
     pairs = combinations(range(len(texts)), 2)
     assert {(i, j) for i, j in pairs if found.clusters[i] == found.clusters[j]} == theirs
     assert (found.exact, found.near, found.documents) == (0, 25, 85)
-    assert found.share == pytest.approx(25 / 85)
 
 
 texts_of_few_words = st.lists(st.lists(st.sampled_from("abcd"), max_size=12).map(" ".join), min_size=1, max_size=12)
@@ -114,7 +113,7 @@ def test_the_order_of_documents_does_not_matter(texts, random):
     order = list(range(len(texts)))
     random.shuffle(order)
     found, again = near_duplicates(corpus, 1), near_duplicates(corpus.take(order), 1)
-    assert (found.exact, found.near, found.left_out) == (again.exact, again.near, again.left_out)
+    assert (found.exact, found.near, found.documents) == (again.exact, again.near, again.documents)
     clusters = found.clusters[order]
     assert np.array_equal(np.equal.outer(clusters, clusters), np.equal.outer(again.clusters, again.clusters))
 
@@ -137,7 +136,7 @@ def test_shared_texts_are_symmetric_and_those_of_all_pairs(first, second):
 
 def test_short_and_repetitive_documents_are_counted_and_left_out():
     found = near_duplicates(Corpus.from_texts(["yes"] * 5 + ["a " * 400, "a " * 401, ""]))
-    assert (found.documents, found.left_out, found.exact, found.near, found.share) == (2, 6, 0, 0, 0.0)
+    assert (found.documents, found.exact, found.near) == (2, 0, 0)
     assert len(set(found.clusters.tolist())) == 8
     assert near_duplicates(Corpus.from_texts(["yes"] * 5), least=1).exact == 4
     assert near_duplicates(Corpus.from_texts([])).documents == 0

@@ -15,7 +15,7 @@ from processes import shuffle_corpus
 
 from momus.critic.scores import Scores
 from momus.errors import UsageError
-from momus.reading import ReadingOptions, read_corpus
+from momus.reading import ReadingOptions, building, read_corpus
 from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus, Document
 from momus.text.running import blocks
@@ -63,12 +63,13 @@ CONTENT = {
 
 @pytest.mark.parametrize("spill", [0, 1 << 20])
 @pytest.mark.parametrize("name", CONTENT)
-def test_every_format_keeps_groups_and_fields(tmp_path, name, spill):
+def test_every_format_keeps_groups_and_fields(tmp_path, monkeypatch, name, spill):
+    monkeypatch.setattr(building, "SPILL_BYTES", spill)
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(CONTENT[name])
     path = path.parent if name.startswith("folder") else f"{path}#text" if name == "columns.json" else path
-    corpus = read_corpus(path, keep=["topic", "meta.year"], spill=spill)
+    corpus = read_corpus(path, keep=["topic", "meta.year"])
     assert corpus.groups == ["austen", None, "dickens"]
     assert corpus.field("topic") == ["love", None, "ships"]
     assert corpus.field("meta.year") == ["1811", None, "1859"]

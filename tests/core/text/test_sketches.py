@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from momus.checks.languages import languages_of, mixture_note, scripts_of, splitting_warnings
-from momus.checks.texts import check_texts
+from momus.checks.texts import check_texts, sentence
 from momus.errors import UsageError
 from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus
@@ -75,7 +75,7 @@ def everything(sketches, split):
     checks = check_texts(fit, real, [generated], whole)
     notes = [*(mixture_note(s) for s in sketches), *splitting_warnings(sketches)]
     return (
-        [(plain(c), c.warning if c.warns else "") for c in checks],
+        [(plain(c), sentence(c) if c.warns else "") for c in checks],
         *([f(s) for s in sketches] for f in (languages_of, scripts_of)),
         notes,
     )

@@ -14,7 +14,7 @@ from momus.errors import FittingError, MissingExtraError
 from momus.reading import read_corpus
 from momus.text import words as words_module
 from momus.text.tokens import get_tokenizer
-from momus.text.words import WORD, icu_version, split_by_icu, split_words
+from momus.text.words import WORD, icu_version, split_words
 from momus_critics.length import Length
 
 breakers = pytest.importorskip("icu4py.breakers")
@@ -104,11 +104,6 @@ def test_icu_does_not_depend_on_the_language():
 def test_marks_of_direction_are_no_tokens():
     assert split_words("שלום\u200f! \u202bعالم\u202c") == ["שלום", "!", "عالم"]
     assert split_words("ភាសា\u200bខ្មែរ") == ["ភាសា", "ខ្មែរ"]
-    assert split_by_icu("שלום\u200f! \u202bعالم\u202c") == ["שלום", "!", "عالم"]
-
-
-def test_lone_surrogates_reach_icu_as_question_marks():
-    assert split_by_icu("a\ud800 b") == ["a", "?", "b"]
 
 
 @pytest.fixture
@@ -122,9 +117,6 @@ def test_without_icu_runs_become_characters(without_icu):
     assert split_words("北京 Python") == ["北", "京", "Python"]
     assert split_words("น้ำ") == ["น้", "ำ"]
     assert icu_version() == ""
-    with pytest.raises(MissingExtraError, match="icu4py") as error:
-        split_by_icu("a")
-    assert "[languages]" in error.value.hint
 
 
 def test_without_icu_documents_are_left_out_and_counted(without_icu):
@@ -158,7 +150,6 @@ def test_a_critic_remembers_the_icu_that_split_its_text(tmp_path, monkeypatch):
 
 def test_english_leaves_no_trace_of_icu():
     assert "tokenizer" not in Length().fit(Corpus.from_texts(["one two", "three"])).fitted_on_
-    assert Length(tokens="icu").fit(Corpus.from_texts(["one two", "three"])).fitted_on_["tokenizer"].startswith("icu")
 
 
 def test_unspaced_text_is_found_in_documents(tmp_path):
@@ -166,7 +157,6 @@ def test_unspaced_text_is_found_in_documents(tmp_path):
     assert read_corpus(tmp_path / "x.jsonl").unspaced.tolist() == [False, False, True]
 
 
-def test_every_tokenizer_gives_lower_case_by_default():
-    for name in ("words", "icu"):
-        assert Corpus.from_texts(["Łódź"]).tokens(get_tokenizer(name)).vocabulary == ["łódź"]
+def test_tokens_are_in_lower_case_by_default():
+    assert Corpus.from_texts(["Łódź"]).tokens(get_tokenizer("words")).vocabulary == ["łódź"]
     assert issubclass(Length, TokenCritic)

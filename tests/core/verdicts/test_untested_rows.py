@@ -1,15 +1,11 @@
 """Rows with nothing to test, intervals of texts that are wholly apart, and verdicts that relabellings decide."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from tests.verdicts import verdict_of
 
 import momus
 from momus import Corpus, LogPrior, Statistic, Values
-from momus.checks.dependence import LEVEL
-from momus.checks.notes import check_groups, group_notes
 from momus.critic import StatisticsMixin
 from momus.critic.statistic import mean, total_variation
 from momus.errors import FittingError, UsageError
@@ -18,7 +14,7 @@ from momus.inference import Design, Method, compare_rows
 from momus.inference.relabelling import Budget
 from momus.inference.without_variance import separation_interval
 from momus.joint.ranks import Joint, Ranking, RankRow
-from momus.report.words.joint import joint_lines
+from momus.report.words.joint import without_rank
 from momus.verdicts.table import adjust, floor_warnings
 
 SHARE = Statistic("odd_share", "x", "value", mean, label="share of odd words", format="share")
@@ -301,69 +297,6 @@ def test_one_message_says_how_long_a_text_must_be_for_taylor():
     assert "3,000 tokens; a block needs 56,200, a whole text 74,934" in reasons[3_000]
 
 
-# Scores that show groups
-
-
-class Sorted(momus.Critic[Values]):
-    """Share of neighbouring words in alphabetical order: the order of words, whatever the words are."""
-
-    name = "sorted"
-    axis = "order of words"
-
-    def fit(self, real):
-        z = self.project(real).values
-        self.mean_, self.sd_ = float(z.mean()), float(z.std())
-        return self
-
-    def project(self, batch):
-        words = [d.text.split() for d in batch]
-        return Values(np.array([np.mean([a <= b for a, b in pairwise(w)]) for w in words]))
-
-    def log_prior(self, latents):
-        return LogPrior.of_vectors(-(((latents.values - self.mean_) / self.sd_) ** 2) / 2 + latents.values)
-
-
-def books(n, each, spread, seed):
-    """Documents whose words are drawn alike; in some books their beginnings are sorted."""
-    rng = np.random.default_rng(seed)
-    texts, ids = [], []
-    for book in range(n):
-        share = min(abs(rng.normal()) * spread, 0.9)
-        for chapter in range(each):
-            words = rng.permutation([f"w{i}" for i in rng.integers(100, 400, 100)])
-            k = int(share * 100)
-            texts.append(" ".join([*sorted(words[:k]), *words[k:]]))
-            ids.append(f"book{book}/chapter{chapter}")
-    return texts, ids
-
-
-def test_groups_that_only_the_scores_show_are_warned_of():
-    texts, ids = books(30, 8, 0.4, 0)
-    fit = books(30, 8, 0.0, 1)[0]
-    real, generated = Corpus.from_texts(texts, ids=ids, name="real"), Corpus.from_texts(fit, name="g")
-    found = momus.compare(real, {"g": generated}, fit=fit[:100], critics=[Sorted(), "length"])
-    warnings = [w for w in found.warnings if "begin alike" in w]
-    assert len(warnings) == 1
-    assert warnings[0].startswith("Critic 'sorted': documents of 'real' whose ids begin alike, such as 'book0'")
-    assert not [w for w in found.warnings if "ids of 'real' suggest" in w], "words show no groups"
-    known = Corpus.from_texts(texts, ids=ids, groups=[i.split("/")[0] for i in ids], name="real")
-    found = momus.compare(known, {"g": generated}, fit=fit[:100], critics=[Sorted()], paired=False)
-    assert not [w for w in found.warnings if "begin alike" in w]
-
-
-@pytest.mark.slow
-def test_independent_documents_are_rarely_warned_of():
-    critic, alarms = Sorted(), []
-    for seed in range(200):
-        texts, ids = books(15, 6, 0.0, seed)
-        corpus = Corpus.from_texts(texts, ids=ids, name="real")
-        scores = critic.fit(corpus).score(corpus)
-        assert check_groups(scores) is not None
-        alarms.append(bool(group_notes(critic, [scores], [])))
-    assert np.mean(alarms) <= 0.05
-    assert np.mean(alarms) <= 3 * LEVEL
-
-
 # Names of covariates
 
 
@@ -406,10 +339,8 @@ def test_readers_are_told_what_the_joint_analyses_leave_out():
     why = {"topics": "it has no band, so it does not count over all axes", "mauve": "too few documents"}
     ranking = Ranking(rows, why, 0.95, 999, True)
     joint = Joint(ranking)
-    lines = joint_lines(joint, {"topics": "topics together", "mauve": "MAUVE", "shares": "share of symbols"})
-    assert lines[0].startswith("Nearest to real text over 2 axes: 'a'")
-    assert lines[1] == (
+    line = without_rank(joint, {"topics": "topics together", "mauve": "MAUVE", "shares": "share of symbols"})
+    assert line == (
         "Without a rank: topics together (it has no band, so it does not count over all axes); MAUVE (too few "
         "documents)."
     )
-    assert len(lines) == 2

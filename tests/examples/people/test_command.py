@@ -79,7 +79,9 @@ def test_other_texts_than_those_of_the_run_are_refused(momus, run, tmp_path):
 
 
 def test_protocols_come_from_files(momus, run, working_directory):
-    (working_directory / "protocol.toml").write_text('question = "Would you go on reading?"\nkind = "pair"\n', "utf-8")
-    code, said = momus(*arguments(run, "--config", "protocol.toml", "--ties"))
+    (working_directory / "protocol.toml").write_text(
+        'question = "Would you go on reading?"\nkind = "pair"\nties = true\n', "utf-8"
+    )
+    code, said = momus(*arguments(run, "--config", "protocol.toml"))
     assert code == 0, said
     assert "Would you go on reading?" in said

@@ -110,13 +110,13 @@ def test_who_agrees_no_better_than_chance_stands_out_where_most_others_agree():
     assert not any(flag in r.flags for r in rows_of(two)), "of two, nobody knows which"
 
 
-def test_repeats_and_comments():
+def test_repeats_and_counts():
     listed = rated(0, [1, 2, 3, 4]) + [said(RATED, 0, u, v, role="repeat") for u, v in ((0, 1), (1, 3), (9, 1))]
     answers = answers_of(RATED, listed)
-    answers.comments[0], answers.missing[0], answers.invalid[0] = "hard", 5, 2
+    answers.missing[0], answers.invalid[0] = 5, 2
     (row,) = rater_rows(RATED, answers, {0}, [], 0)
     assert (row.same, row.repeats) == (1, 2), "a repeat of an item without an answer does not count"
-    assert (row.answered, row.missing, row.invalid, row.comment, row.left_out) == (7, 5, 2, "hard", True)
+    assert (row.answered, row.missing, row.invalid, row.left_out) == (7, 5, 2, True)
 
 
 def test_raters_are_compared_with_those_who_take_part():

@@ -116,7 +116,7 @@ def test_the_page_of_a_result_lists_corpora_axes_and_raters():
     from rich.console import Console
 
     console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
-    rows = [rater(missing=2, invalid=1), rater("rater-2", ("hasty",), left_out=True, checks=0, repeats=0, comment="!")]
+    rows = [rater(missing=2, invalid=1), rater("rater-2", ("hasty",), left_out=True, checks=0, repeats=0)]
     corpora = [CorpusRow("m", 3.25, 2.5, 4.0, 8, 3000)]
     console.print(result_view(result(raters=rows, corpora=corpora, axis=[axis()], notes=["one note"])))
     lines = [" ".join(line.replace("│", " ").split()) for line in console.export_text().splitlines()]
@@ -126,7 +126,6 @@ def test_the_page_of_a_result_lists_corpora_axes_and_raters():
         "m 3.25 [2.50, 4.00] 8 3,000",
         "rater-1 24, 2 missing, 1 invalid 1 of 2 3 of 4 12 −0.25",
         "rater-2 24 – – 12 −0.25 hasty, left out",
-        "rater-2 writes: !",
         "Left out: rater-2.",
     ):
         assert line in lines

@@ -11,8 +11,8 @@ import momus
 from momus.cli.app import app
 from momus.errors import MissingExtraError, MomusError, PluginError, UsageError
 from momus.plugins import TRACKERS, registered
-from momus.report import tracking
-from momus_training.tracked import COLUMNS, ComparisonTracker, tracked_of
+from momus_training import tracked
+from momus_training.tracked import COLUMNS, ComparisonTracker, log_to, tracked_of
 
 NAME = "mine/<b>1"
 KEY = "momus/mine_b_1/length"
@@ -72,41 +72,35 @@ class Recording(ComparisonTracker):
 
     got: ClassVar[list] = []
 
-    def send(self, tracked, place, *, run, step, options):
-        Recording.got.append((tracked.report.read_text() if tracked.report else None, place, run, step, dict(options)))
+    def send(self, tracked, place, *, run, step):
+        Recording.got.append((tracked.report.read_text() if tracked.report else None, place, run, step))
         if place == "down":
             raise ConnectionError("no answer from https://ann:hunter2@host/v1")
         return f"place {place}"
 
 
 def test_a_tracker_gets_the_report_only_if_it_may(comparison, monkeypatch):
-    monkeypatch.setattr(tracking, "load_plugin", lambda group, name: Recording)
+    monkeypatch.setattr(tracked, "load_plugin", lambda group, name: Recording)
     Recording.got.clear()
-    assert comparison.log_to("own:here:there", step=4, tags=["a"]) == "place here:there"
-    comparison.log_to("own", run="r", report=False)
+    assert log_to(comparison, "own:here:there", step=4) == "place here:there"
+    log_to(comparison, "own", run="r", report=False)
     (page, *first), second = Recording.got
     assert page.startswith("<!doctype html>") or page.lower().startswith("<!doctype")
-    assert first == ["here:there", "momus", 4, {"tags": ["a"]}]
-    assert second == (None, "", "r", None, {})
+    assert first == ["here:there", "momus", 4]
+    assert second == (None, "", "r", None)
     with pytest.raises(MomusError, match=r"'own' failed: no answer from https://\*\*\*@host/v1(.|\n)*momus export RUN"):
-        comparison.log_to("own:down")
-
-
-def test_without_trackers_the_package_is_named(comparison, monkeypatch):
-    monkeypatch.setattr(tracking, "registered", lambda group: {})
-    with pytest.raises(UsageError, match=r"no tracker(.|\n)*pip install.*training"):
-        comparison.log_to("wandb:p")
+        log_to(comparison, "own:down")
 
 
 def test_unknown_trackers_and_missing_packages_are_named(comparison, monkeypatch):
     assert set(registered(TRACKERS)) >= {"wandb", "mlflow", "tensorboard"}
     with pytest.raises(PluginError, match=r"no tracker 'wanb'(.|\n)*did you mean 'wandb'"):
-        comparison.log_to("wanb:p")
+        log_to(comparison, "wanb:p")
     with pytest.raises(UsageError, match="names no tracker"):
-        comparison.log_to(":p")
+        log_to(comparison, ":p")
     monkeypatch.setattr("momus.plugins.missing_packages", lambda distribution, extra: [extra])
     with pytest.raises(MissingExtraError, match=r"tracker 'wandb' needs wandb(.|\n)*\[wandb\]"):
-        comparison.log_to("wandb:p")
+        log_to(comparison, "wandb:p")
 
 
 # The real trackers; each test is skipped where its package is not installed
@@ -138,7 +132,7 @@ def test_wandb_offline_run_has_numbers_table_and_report(comparison, tmp_path, mo
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_API_KEY", "k" * 32 + "hunter2k")
     monkeypatch.chdir(tmp_path)
-    where = comparison.log_to("wandb:team/project", run="r", step=7)
+    where = log_to(comparison, "wandb:team/project", run="r", step=7)
     (path,) = tmp_path.glob("wandb/offline-run-*/run-*.wandb")
     assert str(path.parent) in where
     content = path.read_bytes()  # records of protobuf, with values as JSON
@@ -161,7 +155,7 @@ def test_wandb_active_run_is_used_and_stays_open(comparison, tmp_path, monkeypat
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.chdir(tmp_path)
     with wandb.init(project="p", name="training") as active:
-        assert "'training'" in comparison.log_to("wandb", report=False)
+        assert "'training'" in log_to(comparison, "wandb", report=False)
         assert wandb.run is active
         assert active.summary[f"{KEY}/n"] == 40
 
@@ -172,7 +166,7 @@ def test_mlflow_run_has_metrics_tags_and_artifacts(comparison, tmp_path, monkeyp
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "hunter2")
     mlflow.set_tracking_uri((tmp_path / "store").as_uri())
-    where = comparison.log_to("mlflow:evaluation", run="r", step=3)
+    where = log_to(comparison, "mlflow:evaluation", run="r", step=3)
     client = mlflow.MlflowClient()
     (kept,) = client.search_runs([client.get_experiment_by_name("evaluation").experiment_id])
     assert kept.info.run_id in where
@@ -185,6 +179,6 @@ def test_mlflow_run_has_metrics_tags_and_artifacts(comparison, tmp_path, monkeyp
     stored = b"".join(p.read_bytes() for p in (tmp_path / "store").rglob("*") if p.is_file())
     assert b"hunter2" not in stored
     with mlflow.start_run() as active:
-        comparison.log_to("mlflow", report=False)
+        log_to(comparison, "mlflow", report=False)
         assert mlflow.active_run().info.run_id == active.info.run_id
     assert client.get_run(active.info.run_id).data.metrics[f"{KEY}/n"] == 40

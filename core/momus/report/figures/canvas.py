@@ -84,12 +84,9 @@ class Canvas:
             opacity=opacity,
         )  # fmt: skip
 
-    def rect(self, corner: Point, size: Point, fill: str, opacity: float | None = None) -> None:
+    def rect(self, corner: Point, size: Point, fill: str) -> None:
         """A filled rectangle."""
-        self.add(
-            "rect", x=corner[0], y=corner[1], width=size[0], height=size[1], fill=colour(fill),
-            fill_opacity=None if opacity is None else f"{opacity:.2f}",
-        )  # fmt: skip
+        self.add("rect", x=corner[0], y=corner[1], width=size[0], height=size[1], fill=colour(fill))
 
     def text(
         self,

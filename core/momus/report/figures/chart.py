@@ -1,4 +1,4 @@
-"""Charts as SVG: lines, step functions, points and bars over two axes."""
+"""Charts as SVG: lines, step functions and points over two axes."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ def chart_svg(chart: Chart, corpora: Mapping[str, CorpusLook], width: float = WI
 
 
 def _heights(series: Series) -> list[float]:
-    floor = [0.0] if series.style == "bars" else []
-    return [*series.y, *(series.low or ()), *(series.high or ()), *floor]
+    return [*series.y, *(series.low or ()), *(series.high or ())]
 
 
 def _scale(values: Sequence[float], axis: Axis, start: float, end: float, room: float) -> Scale:
@@ -90,13 +89,7 @@ def _draw(
     placed = [(x(a), y(b)) for a, b in points]
     if series.low is not None and series.high is not None:
         _band(canvas, series, scales, look)
-    if series.style == "bars":
-        wide = _bar_width(placed, n)
-        base = y(max(y.low, 0.0))
-        for a, b in placed:
-            left = a - wide * n / 2 + wide * i
-            canvas.rect((left, min(b, base)), (wide, abs(b - base)), look.colour, 0.7)
-    elif series.style == "points":
+    if series.style == "points":
         radius = 2.2 if len(placed) > MANY else 3.4
         places = dict.fromkeys((float(round(a)), float(round(b))) for a, b in placed)
         canvas.marks(places, look.marker or MARKERS[series.role], look.colour, radius, ".7")
@@ -128,13 +121,6 @@ def _band(canvas: Canvas, series: Series, scales: tuple[Scale, Scale], look: Cor
     if edges:
         there, back = [(a, b) for a, b, _ in edges], [(a, c) for a, _, c in reversed(edges)]
         canvas.add("path", d=line_through([*there, *back]) + "z", fill=colour(look.colour), fill_opacity=".18")
-
-
-def _bar_width(placed: list[Point], n: int) -> float:
-    """Width of one of ``n`` bars beside each other, from the smallest distance of their places."""
-    places = sorted({a for a, _ in placed})
-    nearest = min((b - a for a, b in pairwise(places)), default=40.0)
-    return max(0.8, min(40.0, 0.85 * nearest) / n)
 
 
 def _legend(canvas: Canvas, chart: Chart, corpora: Mapping[str, CorpusLook], named: Mapping[int, Point]) -> None:

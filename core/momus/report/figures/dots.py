@@ -52,7 +52,8 @@ def rows_canvas(rows: FigureRows, width: float, left: float | None = None, links
     narrow = left == ABOVE
     name_room = 18.0 if narrow else 0.0
     dot_height = PITCH if len(rows.names) <= FEW else DENSE
-    abreast = len(rows.corpora) if rows.spread else 1
+    # a row of several corpora has their dots below each other
+    abreast = len(rows.corpora) if len(rows.dots) + len(rows.absent) > len(rows.names) else 1
     pitch = name_room + max(dot_height * abreast + 6, 20 - name_room)
     corpora = looks(rows.corpora)
     named = {clean(n, LABEL): look for n, look in corpora.items()} if rows.scale is not None else {}
@@ -76,7 +77,7 @@ def rows_canvas(rows: FigureRows, width: float, left: float | None = None, links
         if key in rows.notes:
             canvas.text((axis.end + 8, middle + 4), rows.notes[key])
         for j, corpus in enumerate(rows.corpora):
-            heights[key, corpus] = middle + dot_height * (j - (abreast - 1) / 2) * rows.spread
+            heights[key, corpus] = middle + dot_height * (j - (abreast - 1) / 2) * (abreast > 1)
     _dots(canvas, rows, axis, heights, not narrow)
     return canvas
 

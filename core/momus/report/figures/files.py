@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +9,6 @@ from typing import NamedTuple
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from momus.arguments import arg
 from momus.errors import UsageError
 from momus.evidence import Chart, Graph, Heatmap
 from momus.joint.ranks import ALL_AXES
@@ -19,7 +17,7 @@ from momus.ownership import check_output
 from momus.report.cards import cards_of
 from momus.report.figures.canvas import Canvas
 from momus.report.figures.palette import looks
-from momus.report.figures.paper import POINTS, WIDTHS, paint, sheet
+from momus.report.figures.paper import COLUMN, POINTS, paint, sheet
 from momus.report.figures.rows import overview_rows, ranks_rows, slices_heatmaps
 from momus.report.figures.svg import figure_csv, standalone
 from momus.report.safe import anchor, clean
@@ -35,8 +33,6 @@ ABOUT: dict[str, dict[str, str | None]] = {
 """Metadata: who made a figure, and no time, so that the same data give the same bytes."""
 FIGURE = "a figure of a run"
 DOTS_PER_INCH = 300
-NARROWEST, WIDEST = 1.5, 40.0
-"""Widths that a figure can have, in inches."""
 
 
 class Paper(NamedTuple):
@@ -48,35 +44,11 @@ class Paper(NamedTuple):
     numbers: str
 
 
-def figure_width(text: str) -> float:
-    """Parse a width in inches: ``column``, ``page`` or a number.
-
-    Raises
-    ------
-    UsageError
-        It is neither.
-
-    >>> figure_width("column"), figure_width("5")
-    (3.35, 5.0)
-    """
-    if text in WIDTHS:
-        return WIDTHS[text]
-    try:
-        inches = float(text)
-    except ValueError:
-        inches = math.nan
-    if not NARROWEST <= inches <= WIDEST:
-        raise UsageError(
-            f"{arg('width', text)}: not a width", hint=f"column, page, or inches between {NARROWEST:g} and {WIDEST:g}"
-        )
-    return inches
-
-
 def write_figures(
     comparison: Results,
     folder: Path,
     formats: Sequence[str] = FORMATS,
-    width: float = WIDTHS["column"],
+    width: float = COLUMN,
 ) -> list[Path]:
     """Write all figures of a comparison, and return the paths of their files.
 

@@ -65,7 +65,7 @@ DARK = {
 LABEL = 40
 """Labels are clipped to this many characters."""
 SMALL_MATRIX = 40
-"""Matrices with more rows or columns are drawn as a raster picture instead of one rectangle per cell."""
+"""Matrices with more rows or columns are drawn without titles, numbers and lines."""
 LINE_STYLES: dict[str, tuple[float, ...]] = {
     "real": (),
     "generated": (5, 2),

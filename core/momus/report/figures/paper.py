@@ -6,8 +6,6 @@ elements, for PDF and PNG, and for `Comparison.plot`.
 
 from __future__ import annotations
 
-import base64
-import io
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -41,7 +39,7 @@ from momus.runs.answer import answer_of
 from momus.runs.result import CriticResult, Results
 
 Plot = Literal["overview", "axis", "ranks"]
-WIDTHS = {"column": 3.35, "page": 6.9}
+COLUMN, PAGE = 3.35, 6.9
 """Widths of figures in inches: one column of a two-column page, and both."""
 POINTS = 0.625
 """Points of a unit of the sheet on paper, where the type (12 units) has 7.5 points."""
@@ -77,9 +75,8 @@ def plot(comparison: Results, kind: Plot = "overview", critic: str | None = None
     if axes is None:
         import matplotlib.pyplot as plt
 
-        inches = WIDTHS["page"]
-        canvas = sheet(item, corpora, 72 * inches / POINTS)
-        axes = plt.figure(figsize=(inches, inches * canvas.height / canvas.width)).add_axes((0, 0, 1, 1))
+        canvas = sheet(item, corpora, 72 * PAGE / POINTS)
+        axes = plt.figure(figsize=(PAGE, PAGE * canvas.height / canvas.width)).add_axes((0, 0, 1, 1))
     else:
         canvas = sheet(item, corpora, _size(axes)[0] / POINTS)
     return paint(canvas, axes)
@@ -170,9 +167,6 @@ class _Painter:
         x, y, width, height = (element.get(name, "0") for name in ("x", "y", "width", "height"))
         if element.tag == "text":
             self._text(element.text or "", (float(x), float(y)), style, place)
-        elif element.tag == "image":
-            content = base64.b64decode(element.get("href", "").partition(",")[2])
-            self._image(content, (float(x), float(x) + float(width), float(y) + float(height), float(y)))
         elif element.tag == "rect":
             self._path(f"M{x} {y}h{width}v{height}h-{width}z", style, place)
         else:
@@ -195,12 +189,6 @@ class _Painter:
             parse_math=False,  # names are no formulas
             zorder=self.order,
         )
-
-    def _image(self, content: bytes, extent: tuple[float, float, float, float]) -> None:
-        from PIL import Image
-
-        picture = Image.open(io.BytesIO(content))
-        self.axes.imshow(picture, extent=extent, interpolation="nearest", zorder=self.order)
 
     def _path(self, d: str, style: Style, place: Transform) -> None:
         if not d:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from momus.against.versions import Path
 from momus.errors import UsageError
 from momus.evidence import Heatmap
 from momus.joint.ranks import ALL_AXES, Ranking
@@ -16,6 +17,7 @@ from momus.joint.slices import Slices, of_axes
 from momus.report.figures.palette import LABEL
 from momus.report.figures.scales import Scale, gap_scale
 from momus.report.safe import clean, csv_text
+from momus.report.words.against import version_value
 from momus.report.words.joint import chance
 from momus.report.words.sentences import finding
 from momus.runs.answer import Answer, Cell
@@ -68,8 +70,6 @@ class FigureRows:
         Why a row has no dot of a corpus, by (row, corpus).
     notes, head
         Texts at the right end of rows, by their keys, and what stands above them.
-    spread
-        Whether the dots of a row stand below each other.
     model
         Name of the reference where that is text of a model; empty otherwise.
     columns, numbers
@@ -84,7 +84,6 @@ class FigureRows:
     absent: Mapping[tuple[str, str], str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     head: str = ""
-    spread: bool = False
     model: str = ""
     columns: tuple[str, ...] = ()
     numbers: Sequence[tuple[object, ...]] = ()
@@ -113,7 +112,6 @@ def overview_rows(answer: Answer) -> FigureRows:
         f"distance from {model or 'human text'}",
         gap_scale([v for d in dots for v in (d.value, d.high or 0.0)]),
         absent={(cell.row.critic, cell.generated): why for _, cell in cells if (why := _absence(cell))},
-        spread=True,
         model=model,
         columns=("axis", "critic", "generated", "gap", "low", "high", "differs", "finding", "direction"),
         numbers=[
@@ -199,4 +197,18 @@ def ranks_rows(ranking: Ranking, of: str = ALL_AXES) -> FigureRows:
         head="bootstrap share",
         columns=("generated", *columns),
         numbers=[(r.model, *(getattr(r, c) for c in columns)) for r in rows],
+    )
+
+
+def path_rows(path: Path, versions: Sequence[str]) -> FigureRows:
+    """Describe the path of an axis: its statistic of each version, the reference at the top."""
+    values = zip(versions, path.values, path.lows, path.highs, strict=True)
+    return FigureRows(
+        {name: name for name in versions},
+        (*versions[1:], versions[0]),  # so that the new versions look as in other figures
+        tuple(Dot(name, name, value, low, high) for name, value, low, high in values),
+        f"{path.label} ({path.unit})" if path.unit else path.label,
+        None,
+        notes={name: version_value(path, value) for name, value in zip(versions, path.values, strict=True)},
+        head="value",
     )

@@ -5,8 +5,6 @@ Matrices are coloured cells; graphs have nodes in order on a circle, and arrows 
 
 from __future__ import annotations
 
-import base64
-import io
 import math
 import re
 from collections.abc import Mapping
@@ -30,8 +28,8 @@ FITTING = 21.0
 """Width of a cell that a value fits."""
 SPACED = 11.5
 """Distance of labels that are not written over each other."""
-PICTURE_PLUS, PICTURE_MINUS = (0.84, 0.37, 0.0), (0.04, 0.38, 0.65)
-"""RGB of positive and negative values of a raster picture, which cannot use CSS variables."""
+LEVELS = 8
+"""Opacities of cells of a large matrix, which have no titles: thousands of elements would make a huge file."""
 
 
 def heatmap_svg(item: Heatmap, room: float = math.inf) -> Canvas:
@@ -57,10 +55,7 @@ def heatmap_svg(item: Heatmap, room: float = math.inf) -> Canvas:
     caption = broken(f"{clean(item.label, 60)}; {scale}", sheet)
     top = 24.0 + LINE * (len(caption) - 1)
     canvas = Canvas(sheet, top + height + below + (18 if item.column_label else 4))
-    if large:
-        _picture(canvas, values, limit, (left, top, width, height))
-    else:
-        _cells(canvas, item, values, limit, (left, top, cell))
+    _cells(canvas, item, values, limit, (left, top, cell), large)
     step = [max(1, -(-n // SMALL_MATRIX), math.ceil(SPACED / cell)) for n in (len(rows), len(columns))]
     with canvas.group(text_anchor="end", font_size=11.5):
         for i in range(0, len(rows), step[0]):
@@ -89,24 +84,31 @@ def saturation(values: Floats, limit: float | None) -> float:
     return largest if limit is None or largest < FAINT * limit else limit
 
 
-def _cells(canvas: Canvas, item: Heatmap, values: Floats, limit: float, place: tuple[float, float, float]) -> None:
+def _cells(
+    canvas: Canvas, item: Heatmap, values: Floats, limit: float, place: tuple[float, float, float], large: bool
+) -> None:
     """One square per cell, whose colours follow the theme of the page."""
     left, top, cell = place
     rows, columns = values.shape
     strengths = np.minimum(np.abs(values) / limit, 1.0)
     written = max(rows, columns) <= WRITTEN and cell >= FITTING
+    faintest = 0.5 / LEVELS if large else 0.004
     for name, sign in (("plus", 1), ("minus", -1)):
         squares: dict[tuple[str, str], str] = {}  # squares of one look and title, as one path; NaN is in none
-        for i, j in np.argwhere((strengths > 0.004) & (sign * values > 0)):
+        for i, j in np.argwhere((strengths > faintest) & (sign * values > 0)):
             words = f"{clean(item.rows[i], LABEL)}, {clean(item.columns[j], LABEL)}: {values[i, j]:.3g}"
             opacity = f"{round(34 * strengths[i, j]) / 40:g}" if written else f"{0.85 * strengths[i, j]:.2f}"
             look = opacity, "" if written else f"<title>{escape(words)}</title>"
+            if large:
+                look = f"{0.85 * round(LEVELS * strengths[i, j]) / LEVELS:.2g}", ""
             squares[look] = squares.get(look, "") + f"M{j} {i}h1"  # a dash as wide as long, in units of cells
         with canvas.group(
             stroke=colour(name), transform=f"translate({fixed(left)} {fixed(top + cell / 2)}) scale({cell:g})"
         ):
             for (opacity, title), d in squares.items():
                 canvas.add("path", title, d=d, opacity=opacity)
+    if large:
+        return
     with canvas.group(text_anchor="middle", font_size=9):
         for i, row in enumerate(values):
             with canvas.group(transform=f"translate({fixed(left + cell / 2)} {fixed(top + cell * (i + 0.5) + 3)})"):
@@ -128,22 +130,6 @@ def short(value: float, signed: bool) -> str:
     size = abs(value)
     digits = f"{size:.2f}".removeprefix("0") if size < 1 else f"{size:.1f}" if size < 100 else f"{size:.0f}"
     return ("−" if value < 0 else "+" if signed else "") + digits
-
-
-def _picture(canvas: Canvas, values: Floats, limit: float, box: tuple[float, float, float, float]) -> None:
-    """One raster image, (rows, columns, RGBA): a large matrix of rectangles would make a huge file."""
-    from PIL import Image
-
-    picture = np.zeros((*values.shape, 4))
-    picture[..., :3] = np.where((values > 0)[..., None], PICTURE_PLUS, PICTURE_MINUS)
-    picture[..., 3] = np.clip(np.nan_to_num(np.abs(values)) / limit, 0, 1)
-    buffer = io.BytesIO()
-    Image.fromarray((255 * picture).round().astype(np.uint8), "RGBA").save(buffer, "PNG")
-    x, y, width, height = box
-    canvas.add(
-        "image", x=x, y=y, width=width, height=height, preserveAspectRatio="none", style="image-rendering:pixelated",
-        href="data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii"),
-    )  # fmt: skip
 
 
 WIDTH, HEIGHT = 620.0, 400.0

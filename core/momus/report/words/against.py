@@ -1,4 +1,4 @@
-"""What a comparison with a model says, as sentences and tables: the only place where these are made.
+"""What a comparison with a model says, as tables: the only place where these are made.
 
 The reference is text of a model, so nothing here speaks of people, but for which of both texts is nearer to real text
 where that was given.
@@ -14,15 +14,13 @@ from momus.arguments import arg
 from momus.joint.ranks import Joint
 from momus.report.safe import one_line
 from momus.report.words.blocks import Columns, PrintedBlock, table_block
-from momus.report.words.broken import broken_lines, unchanged_lines
 from momus.report.words.format import number, p_value, percent, rounded
 from momus.report.words.joint import group_blocks
-from momus.report.words.leads import better_lines, differing, following, leading_sentence, slice_lines, win_lines
-from momus.report.words.sentences import axes, says_what, size
+from momus.report.words.sentences import axes, legend, says_what
 from momus.report.words.table import SIZES, overview, taking_part
-from momus.runs.answer import Answer, AxisAnswer, Cell, CorpusAnswer
+from momus.runs.answer import Answer, AxisAnswer, Cell
 from momus.runs.result import Results
-from momus.text.counting import counted, joined, percentage
+from momus.text.counting import counted, percentage
 
 GAPS, THINGS, QUOTED, PATHS = 4, 4, 150, 8
 """Axes whose gap is told in words; things of a kind in one line; characters of a quoted passage; paths that are
@@ -34,45 +32,6 @@ SHARES = (
 )
 
 
-def first_sentences(answer: Answer, against: Against) -> list[str]:
-    """What is unchanged and what is broken; what leads, on how many axes texts differ, and what predicts the other."""
-    lead = leading_sentence(answer, against.reference)
-    sentences = [lead] if lead else []
-    if len(answer.corpora) == 1:
-        sentences.append(_single(answer.corpora[0], against.reference, bool(answer.broken), bool(lead)))
-    else:
-        counts = joined([f"{c.generated} on {differing(c)}" for c in answer.corpora])
-        tested = max(c.tested for c in answer.corpora)
-        sentences.append(f"Against {against.reference}, of {axes(tested)}: {counts} differ.")
-    sentences += following(answer)
-    sure = [d for d in against.directions if d.p_adjusted <= against.alpha]
-    if sure:
-        sentences.append(_direction(max(sure, key=lambda d: abs(d.difference)), against.reference))
-    broken = broken_lines(answer.broken or (), against.reference, answer.slices)
-    told = [*unchanged_lines(against.unchanged), *broken, *slice_lines(answer)]
-    return [*told, *sentences, *better_lines(answer), *win_lines(answer)]
-
-
-def _single(corpus: CorpusAnswer, reference: str, broken: bool, lead: bool) -> str:
-    if broken and corpus.differs and not lead:
-        return f"Otherwise, {corpus.generated} is not told apart from {reference}."
-    if not corpus.differs:
-        where = "the only axis" if corpus.tested == 1 else f"any of {axes(corpus.tested)}"
-        return f"{'Otherwise, ' if broken else ''}{corpus.generated} is not told apart from {reference} on {where}."
-    if corpus.small:
-        return f"Of {axes(corpus.tested)}, it differs on {differing(corpus)}."
-    return f"It differs on {differing(corpus)} of {axes(corpus.tested)}."
-
-
-def _direction(d: Direction, reference: str) -> str:
-    one, other = (d.generated, reference) if d.difference < 0 else (reference, d.generated)
-    a, b = sorted((d.new_under_old, d.old_under_new))
-    return (
-        f"{one} is more predictable under {other} than {other} under {one}, most in {d.axis} "
-        f"({rounded(a, b)} against {rounded(b, a)} {d.unit})."
-    )
-
-
 def basis(comparison: Results, against: Against) -> str:
     """What the comparison rests on: documents, folds, prompts."""
     corpora = {c["name"]: c for c in comparison.signature["corpora"] if c["role"] != "fit"}
@@ -80,20 +39,6 @@ def basis(comparison: Results, against: Against) -> str:
     paired = any(v.method.design in ("pairs", "prompts") for v in comparison.verdicts)
     how = "compared prompt by prompt" if paired else "no prompts in common: compared as independent documents"
     return f"Documents: {sizes}; {how}; critics cross-fitted over {against.folds} folds."
-
-
-def legend(answer: Answer, against: Against) -> list[str]:
-    """What numbers and signs of the table mean."""
-    cells = [c for axis in answer.axes for c in axis.cells]
-    lines = []
-    if any(c.row.gap is not None for c in cells):
-        lines.append(f"1: as far as random halves of {against.reference} usually lie apart.")
-    lines.append("↑ ↓ significantly higher, lower · ** beyond that variation, * differs, *= a small change")
-    if any(c.row.p_adjusted is None for c in cells):
-        lines.append("n/a not tested")
-    if any(c.row.p_adjusted is not None and size(c.row)[0] == "Δ" for c in cells):
-        lines.append("without a band: the difference itself")
-    return lines
 
 
 def axes_block(answer: Answer, against: Against, words: bool = False) -> PrintedBlock:
@@ -117,7 +62,7 @@ def axes_block(answer: Answer, against: Against, words: bool = False) -> Printed
     heads += [SIZES] * sized
     lines = [(a.axis, f"{c.generated}: {says_what(c)}") for a, c in _largest(answer)]
     also = "; distances to real text" * bool(nearer)
-    notes = [" · ".join(legend(answer, against)) + also, *([f"n: {taking_part(answer)}"] if words else [])]
+    notes = [" · ".join(legend(answer)) + also, *([f"n: {taking_part(answer)}"] if words else [])]
     return PrintedBlock("Axes", lines, heads, rows, notes)
 
 
@@ -206,7 +151,7 @@ def topics_block(against: Against, every: bool = True) -> PrintedBlock:
 
 
 def directions_block(against: Against) -> PrintedBlock:
-    """How predictable each text is under the other, on every axis."""
+    """How predictable each text is under the other, on every axis that differs."""
     columns: Columns[Direction] = [
         ("axis", lambda d: d.axis),
         ("text", lambda d: d.generated),

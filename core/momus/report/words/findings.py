@@ -20,7 +20,7 @@ PARTS = {
     "entropy": "entropy of the posterior, H(P(z | x))",
     GAP: "gap: what the posterior that is read misses",
 }
-WHOLES = {"exact": "log P(x)", "bound": "a lower bound of log P(x)", "estimate": "log P(x), by Monte Carlo"}
+WHOLES = {"exact": "log P(x)", "bound": "a lower bound of log P(x)"}
 PART_HEADS = ("part", "real", "generated", "generated − real")
 
 
@@ -232,7 +232,7 @@ def estimate(e: Estimate) -> str:
 
 
 def parts_table(parts: Parts, generated: str) -> Table:
-    """The parts of one generated text beside those of the real one."""
+    """The parts of one generated text beside those of the real one; the note tells of what, n, and what they say."""
     rows = parts.of_text(generated)
     cells = [
         (
@@ -241,18 +241,11 @@ def parts_table(parts: Parts, generated: str) -> Table:
         )
         for row in rows.values()
     ]
-    return Table(
-        "evidence-parts", f"Parts of log P(x), {parts.unit}", PART_HEADS, cells, note=parts_note(parts, generated)
-    )
-
-
-def parts_note(parts: Parts, generated: str) -> str:
-    """What the parts are of, n, and what they say."""
-    rows = parts.of_text(generated)
     first = next(iter(rows.values()))
-    x = f"x: {parts.of}. " if parts.of else ""
+    of = f"x: {parts.of}. " if parts.of else ""
     n = f"n = {counted(first.n_real, 'real document')}, {counted(first.n_generated, 'generated one')}; not tested. "
-    return f"{x}{n}{parts_sentence(rows)}"
+    note = f"{of}{n}{parts_sentence(rows)}"
+    return Table("evidence-parts", f"Parts of log P(x), {parts.unit}", PART_HEADS, cells, note=note)
 
 
 def parts_sentence(rows: dict[str, PartRow]) -> str:
@@ -277,8 +270,6 @@ def parts_sentence(rows: dict[str, PartRow]) -> str:
 def parts_tables(result: CriticResult) -> dict[str, Table]:
     """The table of each generated text of a critic."""
     parts = result.parts
-    return (
-        {}
-        if parts is None
-        else {name: parts_table(parts, name) for name in dict.fromkeys(r.generated for r in parts.rows)}
-    )
+    if parts is None:
+        return {}
+    return {name: parts_table(parts, name) for name in dict.fromkeys(row.generated for row in parts.rows)}

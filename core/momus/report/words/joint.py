@@ -1,4 +1,4 @@
-"""The joint analyses in words: which text is nearest, and rows in slices or among documents that are alike.
+"""The joint analyses in words: ranks, and rows in slices or among documents that are alike.
 
 And pairs of generated texts for readers: all of a few, the largest differences of very many.
 """
@@ -7,13 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
+from momus.arguments import arg
 from momus.joint.adjusted import AdjustedRow
-from momus.joint.ranks import ALL_AXES, Joint, Ranking, RankRow
+from momus.joint.ranks import Joint, RankRow
+from momus.report.safe import one_line
 from momus.report.words.blocks import Columns, PrintedBlock, table_block
-from momus.report.words.format import number, p_value, rounded
+from momus.report.words.format import number, p_value
+from momus.report.words.sentences import axes, bands, versus
 from momus.report.words.slices import slice_blocks, wins_block
+from momus.runs.answer import Cell
+from momus.text.counting import counted
+from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
 MANY = 3
@@ -23,28 +29,17 @@ PAIRS = 300
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def joint_lines(joint: Joint, axes: Mapping[str, str]) -> list[str]:
-    """Sentences on all analyses, in order; ``axes`` names the axis of each critic."""
-    lines = []
-    if joint.ranking is not None:
-        lines += nearest(joint.ranking)
-        lines.append(left_out("Without a rank", joint.ranking.excluded, axes))
-    return [line for line in lines if line]
+def without_rank(joint: Joint, axes: Mapping[str, str]) -> str:
+    """Name the axes that have no rank, by reason; empty if all have one; ``axes`` names the axis of each critic.
 
-
-def left_out(what: str, reasons: Mapping[str, str], axes: Mapping[str, str]) -> str:
-    """Name the axes that have no result, by reason; empty if all have one.
-
-    Parameters
-    ----------
-    reasons
-        By critic, why it has no result; empty strings where it has one.
-
-    >>> left_out("Without a rank", {"a": "too short", "b": "", "c": "too short"}, {"a": "order", "c": "length"})
+    >>> from momus.joint.ranks import Ranking
+    >>> ranking = Ranking([], {"a": "too short", "b": "", "c": "too short"}, 0.95, 999, True)
+    >>> without_rank(Joint(ranking), {"a": "order", "c": "length"})
     'Without a rank: order, length (too short).'
-    >>> left_out("Without a rank", dict.fromkeys("abcd", "too short"), {})
+    >>> without_rank(Joint(Ranking([], dict.fromkeys("abcd", "too short"), 0.95, 999, True)), {})
     'Without a rank: all 4 axes (too short).'
     """
+    reasons = {} if joint.ranking is None else joint.ranking.excluded
     by_reason: dict[str, list[str]] = {}
     for critic, reason in reasons.items():
         if reason:
@@ -55,7 +50,7 @@ def left_out(what: str, reasons: Mapping[str, str], axes: Mapping[str, str]) -> 
         f"{f'all {len(names)} axes' if every[reason] else ', '.join(names)} ({reason})"
         for reason, names in by_reason.items()
     ]
-    return f"{what}: {'; '.join(parts)}." if parts else ""
+    return f"Without a rank: {'; '.join(parts)}." if parts else ""
 
 
 def count(n: int) -> str:
@@ -65,23 +60,6 @@ def count(n: int) -> str:
     ('three', '12')
     """
     return WORDS[n] if n < len(WORDS) else f"{n:,}"
-
-
-def nearest(ranking: Ranking) -> list[str]:
-    """Say which text is nearest to the real one over all axes with a rank and a band, and whether that is sure."""
-    rows = ranking.of(ALL_AXES)
-    if not rows:
-        return []
-    first = rows[0]
-    among = ", ".join(repr(name) for name in first.tied)
-    sure = f"not significantly nearer than {among}" if first.tied else "significantly nearer than all others"
-    n = ranking.counted
-    over = "on 1 axis" if n == 1 else f"over {n} axes"
-    return [
-        f"Nearest to real text {over}: {first.model!r}, {rounded(first.distance)} human bands on average "
-        f"(interval {rounded(first.low, first.high)} to {rounded(first.high, first.low)}; bootstrap share "
-        f"{chance(first)}; {sure})."
-    ]
 
 
 def rank(row: RankRow) -> str:
@@ -138,46 +116,73 @@ def group_blocks(joint: Joint, every: bool = True) -> list[PrintedBlock]:
     return [*blocks, *([wins_block(joint.wins)] if joint.wins and every else [])]
 
 
-@dataclass(frozen=True)
-class PairRows:
-    """The rows of pairs that are shown.
-
-    Attributes
-    ----------
-    rows
-        All rows in their order, or those with the largest differences.
-    counts
-        By axis, how many rows differ and how many there are.
-    """
-
-    rows: list[Verdict]
-    counts: dict[str, tuple[int, int]]
-
-    @property
-    def total(self) -> int:
-        """Number of all rows."""
-        return sum(n for _, n in self.counts.values())
+def pair_rows(pairs: Sequence[Verdict]) -> list[Verdict]:
+    """Choose the rows to show: all in their order or, of many, those with the largest differences in human bands."""
+    if len(pairs) <= PAIRS:
+        return list(pairs)
+    return sorted(pairs, key=lambda v: (not v.differs, -(v.gap or 0.0)))[:PAIRS]
 
 
-def pair_rows(pairs: Sequence[Verdict], most: int = PAIRS) -> PairRows:
-    """Choose the rows to show: those that differ first, by the size of the effect in human bands."""
-    counts: dict[str, tuple[int, int]] = {}
-    for v in pairs:
-        differing, n = counts.get(v.axis, (0, 0))
-        counts[v.axis] = differing + v.differs, n + 1
-    if len(pairs) <= most:
-        return PairRows(list(pairs), counts)
-    ordered = sorted(pairs, key=lambda v: (not v.differs, -(v.gap or 0.0)))
-    return PairRows(ordered[:most], counts)
-
-
-def pair_sentences(shown: PairRows) -> list[str]:
+def pair_sentences(pairs: Sequence[Verdict]) -> list[str]:
     """What is said below rows of which not all are shown."""
-    if len(shown.rows) == shown.total:
+    if len(pairs) <= PAIRS:
         return []
-    differing = "; ".join(f"{axis}: {k:,} of {n:,} pairs differ" for axis, (k, n) in shown.counts.items())
+    differs: dict[str, list[bool]] = {}
+    for v in pairs:
+        differs.setdefault(v.axis, []).append(v.differs)
+    counts = "; ".join(f"{axis}: {sum(d):,} of {len(d):,} pairs differ" for axis, d in differs.items())
     return [
-        f"{len(shown.rows):,} of {shown.total:,} rows are shown, those with the largest differences; all are in "
-        "pairs.jsonl in the run folder.",
-        f"{differing}.",
+        f"{PAIRS:,} of {len(pairs):,} rows are shown, those with the largest differences; all are in pairs.jsonl in "
+        "the run folder.",
+        f"{counts}.",
     ]
+
+
+def pair_lines(pairs: Sequence[Verdict], verdicts: Sequence[Verdict], most: int = 6) -> list[tuple[str, str]]:
+    """Where generated texts differ from each other, those first that differ on most axes: pairs of names, a sentence.
+
+    Parameters
+    ----------
+    pairs
+        Rows of pairs, which are of headline statistics alone.
+    verdicts
+        Rows against human text, whose values both texts of a pair have.
+
+    >>> pair_lines([], [])
+    []
+    """
+    by: dict[tuple[str, str], list[Verdict]] = {}
+    for v in pairs:
+        by.setdefault((v.generated, v.reference), []).append(v)
+    ordered = sorted(by.items(), key=lambda item: -sum(v.differs for v in item[1]))
+    lines = [(f"{one} and {other}", _pair(rows, verdicts)) for (one, other), rows in ordered[:most]]
+    rest = counted(len(ordered) - most, "more pair")
+    return lines if len(ordered) <= most else [*lines, (rest, f"{arg('every', True)} shows them")]
+
+
+def _pair(rows: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
+    """On how many axes two generated texts differ, and the largest difference with the values of both."""
+    tested = [v for v in rows if v.p_adjusted is not None]
+    differing = [v for v in tested if v.differs]
+    if not differing:
+        where = "the only axis" if len(tested) == 1 else f"any of {axes(len(tested))}"
+        return f"not told apart on {where}" if tested else "not tested"
+    lead = max(differing, key=lambda v: (v.gap or 0.0, abs(v.effect or 0.0)))
+    most = "most in " if len(differing) > 1 else "in "
+    return f"differ on {len(differing)} of {axes(len(tested))}, {most}{lead.axis}{_values(lead, verdicts)}"
+
+
+def _values(pair: Verdict, verdicts: Sequence[Verdict]) -> str:
+    """The values of a pair by the statistic that is farthest from human text in one of both, and its size."""
+    of = {(v.generated, v.statistic): v for v in verdicts if v.critic == pair.critic and v.method.family != "distance"}
+    told = [v for v in speaking(list(of.values())) if v.generated in (pair.generated, pair.reference) and v.differs]
+    size = f", {bands(pair)}" if pair.gap is not None else ""
+    if not told:
+        return size
+    row = max(told, key=lambda v: v.gap or 0.0)
+    one, other = (of.get((name, row.statistic)) for name in (pair.generated, pair.reference))
+    if one is None or other is None:  # a statistic that not both texts have
+        return size
+    both = replace(one, reference=other.generated, real_value=other.generated_value)
+    size = size if row.statistic == pair.statistic else ""  # of another statistic, which is not named
+    return f" – {one_line(pair.generated, 40)}: {versus(Cell(both))}{size}"

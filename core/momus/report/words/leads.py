@@ -1,37 +1,126 @@
-"""The first sentences of an answer: what leads, on how many axes texts differ, and what follows."""
+"""The first sentences of an answer: what is unchanged or broken, what leads, on how many axes texts differ."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from momus.arguments import arg
+from momus.against.versions import Against, Unchanged
 from momus.joint.better import NEARER, Better
+from momus.joint.slices import Slices
 from momus.report.safe import one_line
-from momus.report.words.broken import broken_lines
-from momus.report.words.format import HUMAN, rounded
+from momus.report.words.format import HUMAN, percent, rounded
 from momus.report.words.joint import count
-from momus.report.words.sentences import axes, bands, said, says_what, versus
+from momus.report.words.sentences import axes, said, says_what, versus
 from momus.report.words.slices import alike_sentences, slice_sentences, win_sentences
 from momus.runs.answer import Answer, Cell, CorpusAnswer
-from momus.text.counting import counted, joined
-from momus.verdicts.table import speaking
-from momus.verdicts.verdict import Verdict
+from momus.runs.findings import Broken
+from momus.text.counting import counted, joined, text_of
+
+IDS, EACH = 3, 2
+"""Documents that are named, and broken kinds in a line; there are two lines at most."""
 
 
 def first_sentences(answer: Answer) -> list[str]:
-    """What is broken, then the answer: nearest text, what leads, on how many axes texts differ, what follows."""
-    sentences = [
-        *broken_lines(answer.broken or (), answer.reference, answer.slices),
-        *slice_lines(answer),
-    ]
-    sentences += [answer.layout] if answer.layout else []
-    several = len(answer.corpora) > 1
-    sentences += [_nearest(answer)] if several else []
-    lead = leading_sentence(answer)
+    """What is unchanged and broken, then the answer: the nearest text, what leads, on how many axes, what follows.
+
+    Where the reference is text of a model, nothing here speaks of people.
+    """
+    against, several, lead = answer.against, len(answer.corpora) > 1, leading_sentence(answer)
+    broken = broken_lines(answer.broken or (), answer.reference, answer.slices)
+    sentences = [*unchanged_lines(against.unchanged if against else ()), *broken, *slice_lines(answer)]
+    if against is None:
+        sentences += [s for s in (answer.layout, _nearest(answer) if several else "") if s]
     sentences += [lead] if lead else []
-    sentences += [] if several else [_single(answer.corpora[0], bool(answer.broken), bool(lead))]
-    return [*sentences, *following(answer), *win_lines(answer)]
+    if not several:
+        sentences.append(_single(answer, bool(lead)))
+    elif against is not None:
+        counts = joined([f"{c.generated} on {differing(c)}" for c in answer.corpora])
+        tested = max(c.tested for c in answer.corpora)
+        sentences.append(f"Against {against.reference}, of {axes(tested)}: {counts} differ.")
+    directions = [] if against is None else _directions(against)
+    sentences += [*following(answer), *directions, *better_lines(answer)]
+    return [*sentences, *alike_sentences(answer.slices), *win_sentences(answer.wins, answer.alpha)]
+
+
+def _directions(against: Against) -> list[str]:
+    """Which text is more predictable under the other, on the axis where this differs most, if it does."""
+    sure = [d for d in against.directions if d.p_adjusted <= against.alpha]
+    if not sure:
+        return []
+    d = max(sure, key=lambda d: abs(d.difference))
+    texts = d.generated, against.reference
+    one, other = texts if d.difference < 0 else texts[::-1]
+    a, b = sorted((d.new_under_old, d.old_under_new))
+    return [
+        f"{one} is more predictable under {other} than {other} under {one}, most in {d.axis} "
+        f"({rounded(a, b)} against {rounded(b, a)} {d.unit})."
+    ]
+
+
+def broken_lines(broken: Sequence[Broken], reference: str = "real", slices: Sequence[Slices] = ()) -> list[str]:
+    """What is broken, in two lines at most, each fault with its share, that of the reference, and documents.
+
+    Of slices, the one is told that has the largest share, if it stands out.
+
+    >>> from momus.evidence import Faulty
+    >>> fault = Faulty("broken-off", "broken_off_share", "break off", (4, 200), (68, 200), ["a3", "a17"])
+    >>> broken_lines([Broken("new", fault, 0.278, 0.408, 1e-9)], "old")
+    ['Broken: 34 % of new break off (28 to 41 %; old: 2 %; a3, a17 …).']
+    """
+    lines = []
+    for start in range(0, min(len(broken), 2 * EACH), EACH):
+        rest = len(broken) - 2 * EACH if start else 0
+        also = f" · {counted(rest, 'fault')} more" if rest > 0 else ""
+        said = " · ".join(_said(b, reference, slices) for b in broken[start : start + EACH])
+        lines.append(f"{'Also broken' if start else 'Broken'}: {said}{also}.")
+    return lines
+
+
+def _said(b: Broken, reference: str, slices: Sequence[Slices]) -> str:
+    fault, name = b.fault, one_line(b.generated, 40)
+    if b.alone:
+        return (
+            f"1 document of {name} says “{one_line(fault.quotes[0], 40)}” {fault.times:,} times ({_ids(fault.ids, 1)})"
+        )
+    of = one_line(text_of(reference, HUMAN), 40)
+    old = percent(b.reference_share, b.share)
+    interval = f"{percent(b.low, b.high).removesuffix(' %')} to {percent(b.high, b.low)}"
+    share = percent(b.share, b.reference_share)
+    which = f"; {_ids(fault.ids, fault.generated[0])}" if fault.ids else ""
+    if not fault.of:  # copies depend on each other: they have a number, and no interval
+        return f"{fault.generated[0]:,} of {fault.generated[1]:,} of {name} {fault.clause} ({of}: {old}{which})"
+    cells = [
+        c
+        for s in slices
+        for c in s.cells
+        if (c.critic, c.statistic, s.generated) == (b.critic, fault.of, b.generated) and c.stands_out(s.alpha)
+    ]
+    most = max(cells, key=lambda c: c.generated_value, default=None)
+    where = "" if most is None else f"; in {one_line(most.name, 40)} {percent(most.generated_value)}"
+    return f"{share} of {name} {fault.clause} ({interval}; {of}: {old}{where}{which})"
+
+
+def _ids(ids: Sequence[str], documents: int) -> str:
+    shown = ", ".join(one_line(i, 24) for i in ids[:IDS])
+    return f"{shown} …" if documents > min(len(ids), IDS) else shown
+
+
+def unchanged_lines(unchanged: Sequence[Unchanged]) -> list[str]:
+    """How many answers changed, where some did not: the first thing that a comparison of versions says.
+
+    >>> unchanged_lines([Unchanged("new", 200, 190, 41.0, ("a3", "a17"))])
+    ['new changed 10 of 200 answers; those part at word 41 (median; a3, a17 …).']
+    """
+    lines = []
+    for u in unchanged:
+        name, changed = one_line(u.generated, 40), u.pairs - u.equal
+        if not changed:
+            lines.append(f"{name} changed none of {counted(u.pairs, 'answer')}.")
+            continue
+        where = "" if u.word is None else f"; those part at word {u.word:,.0f} (median; {_ids(u.ids, changed)})"
+        lines.append(f"{name} changed {changed:,} of {counted(u.pairs, 'answer')}{where}.")
+    return lines
 
 
 def slice_lines(answer: Answer) -> list[str]:
@@ -40,12 +129,7 @@ def slice_lines(answer: Answer) -> list[str]:
         replace(s, cells=tuple(c for c in s.cells if (c.critic, s.generated) not in answer.told_broken))
         for s in answer.slices
     ]
-    return slice_sentences(slices, HUMAN if answer.reference == "real" else answer.reference)
-
-
-def win_lines(answer: Answer) -> list[str]:
-    """Fields of which no slice stands out, and on how many prompts a text has more, where that is told."""
-    return [*alike_sentences(answer.slices), *win_sentences(answer.wins, answer.alpha)]
+    return slice_sentences(slices, _reference(answer))
 
 
 def better_lines(answer: Answer) -> list[str]:
@@ -73,20 +157,21 @@ def better_words(b: Better) -> str:
     return f"{b.row.axis} ({values}; {word} by {f'{size} {unit}'.strip()}, {' to '.join(ends)})"
 
 
-def leading_sentence(answer: Answer, reference: str = HUMAN) -> str:
+def leading_sentence(answer: Answer) -> str:
     """What a reader of a text would see first, with its axis; empty where nothing differs."""
     cell = answer.largest
     if cell is None:
         return ""
     axis, name = answer.axis(cell.row.critic), one_line(cell.generated, 60)
+    reference = one_line(_reference(answer), 40)
     shared = len(answer.corpora) > 1 and all(c.differs for c in axis.cells)
     shared = shared and all(answer.first_axis(c.generated) == axis.critic for c in answer.corpora)
     most = "most in" if max(c.tested for c in answer.corpora) > 1 else "in"
     text = says_what(cell)
     if shared:
         everyone = "Both" if len(answer.corpora) == 2 else f"All {count(len(answer.corpora))}"
-        return f"{everyone} differ from {one_line(reference, 40)} {most} {axis.axis} – {name}: {text}."
-    return f"{name} differs from {one_line(reference, 40)} {most} {axis.axis}: {text}."
+        return f"{everyone} differ from {reference} {most} {axis.axis} – {name}: {text}."
+    return f"{name} differs from {reference} {most} {axis.axis}: {text}."
 
 
 def following(answer: Answer, most: int = 3) -> list[str]:
@@ -100,66 +185,27 @@ def following(answer: Answer, most: int = 3) -> list[str]:
     return [f"Also: {'; '.join(map(said, told))}."] if told else []
 
 
-def pair_lines(pairs: Sequence[Verdict], verdicts: Sequence[Verdict], most: int = 6) -> list[tuple[str, str]]:
-    """Where generated texts differ from each other, those first that differ on most axes: pairs of names, a sentence.
-
-    Parameters
-    ----------
-    pairs
-        Rows of pairs, which are of headline statistics alone.
-    verdicts
-        Rows against human text, whose values both texts of a pair have.
-
-    >>> pair_lines([], [])
-    []
-    """
-    by: dict[tuple[str, str], list[Verdict]] = {}
-    for v in pairs:
-        by.setdefault((v.generated, v.reference), []).append(v)
-    ordered = sorted(by.items(), key=lambda item: -sum(v.differs for v in item[1]))
-    lines = [(f"{one} and {other}", _pair(rows, verdicts)) for (one, other), rows in ordered[:most]]
-    rest = counted(len(ordered) - most, "more pair")
-    return lines if len(ordered) <= most else [*lines, (rest, f"{arg('every', True)} shows them")]
-
-
-def _pair(rows: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
-    """On how many axes two generated texts differ, and the largest difference with the values of both."""
-    tested = [v for v in rows if v.p_adjusted is not None]
-    differing = [v for v in tested if v.differs]
-    if not differing:
-        where = "the only axis" if len(tested) == 1 else f"any of {axes(len(tested))}"
-        return f"not told apart on {where}" if tested else "not tested"
-    lead = max(differing, key=lambda v: (v.gap or 0.0, abs(v.effect or 0.0)))
-    most = "most in " if len(differing) > 1 else "in "
-    return f"differ on {len(differing)} of {axes(len(tested))}, {most}{lead.axis}{_values(lead, verdicts)}"
-
-
-def _values(pair: Verdict, verdicts: Sequence[Verdict]) -> str:
-    """The values of a pair by the statistic that is farthest from human text in one of both, and its size."""
-    of = {(v.generated, v.statistic): v for v in verdicts if v.critic == pair.critic and v.method.family != "distance"}
-    told = [v for v in speaking(list(of.values())) if v.generated in (pair.generated, pair.reference) and v.differs]
-    size = f", {bands(pair)}" if pair.gap is not None else ""
-    if not told:
-        return size
-    row = max(told, key=lambda v: v.gap or 0.0)
-    one, other = (of.get((name, row.statistic)) for name in (pair.generated, pair.reference))
-    if one is None or other is None:  # a statistic that not both texts have
-        return size
-    both = replace(one, reference=other.generated, real_value=other.generated_value)
-    size = size if row.statistic == pair.statistic else ""  # of another statistic, which is not named
-    return f" – {one_line(pair.generated, 40)}: {versus(Cell(both))}{size}"
-
-
-def _single(corpus: CorpusAnswer, broken: bool, lead: bool) -> str:
+def _single(answer: Answer, lead: bool) -> str:
+    """On how many axes the only text differs from the reference, beside what is broken."""
+    (corpus,), reference, broken = answer.corpora, _reference(answer), bool(answer.broken)
     if broken and corpus.differs and not lead:
-        return f"Otherwise, {corpus.generated} is not told apart from human text."
-    where = "the only axis" if corpus.tested == 1 else f"any of {axes(corpus.tested)}"
+        return f"Otherwise, {corpus.generated} is not told apart from {reference}."
     if not corpus.differs:
-        return f"{'Otherwise, ' if broken else ''}{corpus.generated} is not told apart from human text on {where}."
+        where = "the only axis" if corpus.tested == 1 else f"any of {axes(corpus.tested)}"
+        return f"{'Otherwise, ' if broken else ''}{corpus.generated} is not told apart from {reference} on {where}."
+    if answer.against is not None:
+        if corpus.small:
+            return f"Of {axes(corpus.tested)}, it differs on {differing(corpus)}."
+        return f"It differs on {differing(corpus)} of {axes(corpus.tested)}."
     if corpus.tested == 1:
         return f"It is {'' if corpus.beyond else 'not shown to be '}beyond human variation."
     beyond = f"{corpus.beyond or 'none'} of {axes(corpus.tested)}"
     return f"It is beyond human variation on {beyond}, and differs on {differing(corpus)}."
+
+
+def _reference(answer: Answer) -> str:
+    """What readers are told that the reference is."""
+    return text_of(answer.reference, HUMAN)
 
 
 def differing(corpus: CorpusAnswer) -> str:

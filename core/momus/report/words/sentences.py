@@ -150,11 +150,8 @@ def _of(v: Verdict) -> str:
 
 def axis_sentences(axis: AxisAnswer) -> list[tuple[str, str]]:
     """What each corpus does on an axis: pairs of its name and a sentence and all statistics that differ."""
-    return [(c.generated, says_what(c) + _also(c)) for c in axis.cells]
-
-
-def _also(cell: Cell) -> str:
-    return f"; also different: {joined([label(v) for v in cell.also])}" if cell.also else ""
+    also = [f"; also different: {joined([label(v) for v in c.also])}" if c.also else "" for c in axis.cells]
+    return [(c.generated, says_what(c) + others) for c, others in zip(axis.cells, also, strict=True)]
 
 
 def axes(n: int) -> str:
@@ -195,8 +192,28 @@ def unscored_lines(results: Sequence[CriticResult]) -> list[str]:
 def legend(answer: Answer) -> list[str]:
     """What numbers and signs of the overview table mean, in lines of at most 80 characters."""
     cells = [c for axis in answer.axes for c in axis.cells]
-    sources = {c.row.band_source for c in cells if c.row.gap is not None}
+    model = "" if answer.against is None else answer.against.reference
     unknown = any(c.row.p_adjusted is not None and size(c.row)[0] == "Δ" for c in cells)
+    lines = _bands_of(cells)
+    if model and any(c.row.gap is not None for c in cells):
+        lines = [f"1: as far as random halves of {model} usually lie apart."]
+    whose = "that" if model else "human"
+    lines.append(f"↑ ↓ significantly higher, lower · ** beyond {whose} variation, * differs, *= a small change")
+    if not model and any(c.rank is not None for c in answer.corpora) and any(not c.row.headline for c in cells):
+        lines.append("mean and rank: by the headline statistic of each axis, the same for all texts")
+    if any(over_refits(c.row) for c in cells):
+        lines.append("± standard deviation over fits of the critic")
+    if any(c.row.p_adjusted is None for c in cells):
+        lines.append("n/a not tested")
+    without = (
+        "without a band: the difference itself" if model else "Δ the difference itself, since no human band is known"
+    )
+    return lines + [without] * unknown
+
+
+def _bands_of(cells: Sequence[Cell]) -> list[str]:
+    """What human bands are, where they come from if they are default ones, and why intervals are wide."""
+    sources = {c.row.band_source for c in cells if c.row.gap is not None}
     registers = {c.row.band_register for c in cells if c.row.band_source == "default"}
     register = registers.pop() if len(registers) == 1 else ""
     named = register if register in atlas()["registers"] else "predicted from other texts"
@@ -206,14 +223,7 @@ def legend(answer: Answer) -> list[str]:
     lines = [f"Human bands{default}: 95 % of pairs of authors lie within 1."] if sources else []
     if others and any(_is_wide(c.row) for c in cells):
         lines.append(f"Wide intervals: authors of other kinds of text differ more, or less; see {arg('register')}.")
-    lines.append("↑ ↓ significantly higher, lower · ** beyond human variation, * differs, *= a small change")
-    if any(c.rank is not None for c in answer.corpora) and any(not c.row.headline for c in cells):
-        lines.append("mean and rank: by the headline statistic of each axis, the same for all texts")
-    if any(over_refits(c.row) for c in cells):
-        lines.append("± standard deviation over fits of the critic")
-    if any(c.row.p_adjusted is None for c in cells):
-        lines.append("n/a not tested")
-    return lines + ["Δ the difference itself, since no human band is known"] * unknown
+    return lines
 
 
 def _is_wide(v: Verdict) -> bool:
@@ -269,7 +279,8 @@ def overuse_lines(overused: Sequence[CorpusOveruse]) -> list[tuple[str, str]]:
         things = [f"“{_spaced(i.text, 160)}” ({_rate(i.generated, i.real, f.overuse.unit)})" for i in f.overuse.items]
         example = f.overuse.items[0].example
         also = f", as in “{_spaced(example, 160)}”" if example else ""
-        lines.append((f.overuse.what, f"{f.generated}: {things[0]}{also}{_others(things[1:])}"))
+        others = f"; also {joined(things[1:])}" if things[1:] else ""
+        lines.append((f.overuse.what, f"{f.generated}: {things[0]}{also}{others}"))
     return lines
 
 
@@ -277,10 +288,6 @@ def _rate(generated: float, real: float, unit: str) -> str:
     """How often generated text has a thing, and human text."""
     percent = " %" if unit.startswith("%") else ""
     return f"{rounded(generated, real)} {unit}, human: {rounded(real, generated)}{percent}"
-
-
-def _others(things: Sequence[str]) -> str:
-    return f"; also {joined(things)}" if things else ""
 
 
 def _spaced(text: str, clip: int) -> str:

@@ -87,7 +87,9 @@ def slice_blocks(slices: Sequence[Slices], every: bool = True) -> list[PrintedBl
     for s in (s for s in slices if s.cells):
         columns = _columns(s)[: None if every else COLUMNS]
         by_place = {(c.name, (c.critic, c.statistic)): c for c in s.cells}
-        sizes = {name: max(c.size for c in s.cells if c.name == name) for name in {c.name for c in s.cells}}
+        sizes = {
+            name: max(c.size for c in s.cells if c.name == name) for name in dict.fromkeys(c.name for c in s.cells)
+        }
         names = sorted(sizes, key=lambda n: -sizes[n])
         shown = names if every else names[:ROWS]
         labels = [statistic_name(c.statistic, c.wording) for c in columns]

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from momus.report.words.broken import broken_words
 from momus.runs.findings import broken_of
 from momus.runs.result import Results
 from momus.text.counting import clipped, counted, percentage, text_of
@@ -53,7 +52,8 @@ def trust_items(comparison: Results) -> list[TrustItem]:
         _documents(corpora),
         _fitted(signature, corpora, checks),
         _groups(comparison, corpora, checks, reference),
-        *_faults(comparison),
+        # what is broken is told first of all
+        *([TrustItem("faults", "nothing broken")] if broken_of(comparison.results, signature) == () else []),
         *_copies(checks, reference),
         *_languages(signature["languages"], reference),
         *_read_as(corpora),
@@ -103,13 +103,6 @@ def _groups(
     if real.get("prompts"):
         return TrustItem("groups", f"{counted(real['prompts'], 'prompt')}, no groups given")
     return TrustItem("groups", "none given; documents counted as independent")
-
-
-def _faults(comparison: Results) -> Iterator[TrustItem]:
-    """That nothing is broken; what is broken is told first of all."""
-    broken = broken_of(comparison.results, comparison.signature)
-    if broken is not None and not broken:
-        yield TrustItem("faults", broken_words(broken))
 
 
 def _copies(checks: list[dict[str, Any]], reference: str) -> Iterator[TrustItem]:

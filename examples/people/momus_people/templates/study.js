@@ -179,7 +179,7 @@
   function result() {
     return {
       format: "momus-answers-1", study: study.study, rater: study.rater, consent: load("consent"),
-      saved: new Date().toISOString(), comment: load("comment") || "",
+      saved: new Date().toISOString(),
       answers: trials.map(answered).filter(Boolean)
     };
   }
@@ -188,11 +188,8 @@
     at = trials.length;
     clear();
     screen.append(make("h2", "Thank you"), make("p", "All screens are answered. Save the file, and return it to whoever sent you this page."));
-    var label = make("label", "Is there anything that we should know? (optional)"), note = make("textarea", load("comment") || "", { id: "comment", maxLength: 4000 });
-    label.append(note);
-    note.addEventListener("input", function () { save("comment", note.value); });
     var name = "answers-" + study.study + "-" + study.rater + ".json";
-    screen.append(label, steps([
+    screen.append(steps([
       ["Save " + name, function () { download(name); }, "main"],
       ["Look at my answers again", function () { show(0); }]
     ]));

@@ -1,1 +1,0 @@
-"""Critics and posteriors from scikit-learn models."""
