@@ -86,6 +86,13 @@ def test_lighteval_details_pair_by_the_same_numbers():
     assert corpus.origin.read_as == "details of lighteval"
 
 
+def test_scores_beside_details_of_lighteval_are_no_documents(tmp_path):
+    for folder, path in (("details/org/m/2026", DETAILS), ("results/org/m", log("lighteval/results_*.json"))):
+        (tmp_path / folder).mkdir(parents=True)
+        shutil.copy(path, tmp_path / folder)
+    assert read_corpus(tmp_path).ids == read_corpus(DETAILS).ids
+
+
 def test_trl_completions_pair_by_the_text_of_the_prompt():
     corpus = read_corpus(f"trl:{LOGS / 'trl'}", keep=["advantage"])
     asked = {f"Question: {row['question']} Answer:" for row in QUESTIONS}

@@ -24,6 +24,8 @@ from momus.text.documents import LeftOut
 
 ASIDE = ("readme", "license", "licence", "copying", "notice")
 """Names of files that describe the others and are not documents."""
+SCORES = re.compile(r"results_\d{4}-\d\d-\d\dT[\d.:-]+\.json")
+"""Names under which lm-evaluation-harness and lighteval keep the scores of a run, beside its samples."""
 SPLITS = {
     "train": "train",
     "training": "train",
@@ -142,7 +144,9 @@ def _members(top: Location, files: list[Location], fmt: str | None, include: Seq
         stem, suffix = split_name(path)
         if not _readable(suffix, fmt):
             others[path.suffix or "no extension"] += 1
-        elif stem.lower() in ASIDE and not any(fnmatch(path.name, p) or fnmatch(file.prefix, p) for p in include):
+        elif (stem.lower() in ASIDE or SCORES.fullmatch(path.name)) and not any(
+            fnmatch(path.name, p) or fnmatch(file.prefix, p) for p in include
+        ):
             aside.append(file.prefix)
         else:
             chosen.append(file)
