@@ -35,6 +35,12 @@ def interruptible():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def without_bytecode():
+    """Write no compiled modules: Python would keep those that a limit on the size of files has cut."""
+    sys.dont_write_bytecode = True
+
+
 @pytest.fixture(scope="session")
 def momus_process():
     """Start the command in a process of its own; keyword arguments are those of ``subprocess.Popen``."""
