@@ -23,8 +23,6 @@ CELL = SplitCell(
     (0.25, None, 1.0),
     ("ks", "ks", "mean_length"),
     (0.5, None, -0.125),
-    0,
-    0,
     24,
 )
 
