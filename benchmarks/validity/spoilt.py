@@ -30,8 +30,7 @@ BODY, TESTED, LEVEL = 200, 40, 0.05
 LEAST, MOST = 5, 40
 """Fewest sentences of a document that is spoilt, and most."""
 LONGER = ("word doubled", "sentence repeated", "broken off")
-GOAL = ("three misspelt words", "three errors of grammar", "sentence repeated", "broken off")
-REGISTERS = "xsum,yelp_review,arxiv,writing_prompt"
+REGISTERS = "xsum,yelp_review,arxiv,writing_prompt,NewsArticle,EducationMaterial"
 FOREIGN = "Das haben wir gestern noch einmal ausführlich besprochen, und niemand war damit besonders zufrieden."
 OTHER_NUMBER = {"is": "are", "are": "is", "was": "were", "were": "was", "has": "have", "have": "has"}
 OTHER_NUMBER |= {"do": "does", "does": "do", "this": "these", "these": "this", "a": "an", "an": "a"}
@@ -150,8 +149,9 @@ def kinds(others: Sequence[str]) -> dict[str, Callable[[str, Random], str]]:
     }
 
 
-Outcomes = dict[str, list[tuple[float, bool, bool]]]
-"""By kind, of each pair: 1 where the second document is odder, ½ for a tie; whether it is told so; or the first."""
+Outcome = tuple[float, bool, bool, float]
+"""Of a pair: 1 where the second is odder, ½ for a tie; whether it is told; whether the first is; 1 by their p alone."""
+Outcomes = dict[str, list[Outcome]]
 
 
 def documents(register: str) -> tuple[list[str], list[str]]:
@@ -166,11 +166,18 @@ def documents(register: str) -> tuple[list[str], list[str]]:
     return human, models
 
 
-def chosen(first: Sequence[str], second: Sequence[str], body: Body) -> list[tuple[float, bool, bool]]:
-    """Which documents of pairs are odder."""
-    pairs = choose(Corpus.from_texts(first, name="first"), Corpus.from_texts(second, name="second"), body, LEVEL).pairs
-    told = [(pair.odder, pair.rate is not None and pair.rate <= LEVEL) for pair in pairs]
-    return [(0.5 if odder is None else odder, sure and odder == 1, sure and odder == 0) for odder, sure in told]
+def chosen(first: Sequence[str], second: Sequence[str], body: Body) -> list[Outcome]:
+    """Which documents of pairs are odder, and which by the surprise behind their p."""
+    choice = choose(Corpus.from_texts(first, name="first"), Corpus.from_texts(second, name="second"), body, LEVEL)
+    outcomes = []
+    for pair, *judged in zip(choice.pairs, *(review.documents for review in choice.reviews), strict=True):
+        told = pair.rate is not None and pair.rate <= LEVEL
+        one, other = (document.surprise or 0.0 for document in judged)
+        by_p = 0.5 + 0.5 * float(np.sign(other - one))
+        outcomes.append(
+            (0.5 if pair.odder is None else float(pair.odder), told and pair.odder == 1, told and pair.odder == 0, by_p)
+        )
+    return outcomes
 
 
 def measured(register: str) -> Outcomes:
@@ -192,12 +199,11 @@ def measured(register: str) -> Outcomes:
     return outcomes
 
 
-def interval(outcomes: Sequence[tuple[float, bool, bool]]) -> str:
-    """Share in which the second is odder, with a 95 % interval (Wilson), and shares told of second and first."""
-    share = np.mean([won for won, *_ in outcomes])
+def summary(outcomes: Sequence[Outcome]) -> str:
+    """Share in which the second is odder, with a 95 % interval (Wilson), shares told, and the share by p."""
+    share, told, wrong, by_p = np.mean(np.array(outcomes, dtype=np.float64), axis=0)
     ends = binomtest(round(share * len(outcomes)), len(outcomes)).proportion_ci(method="wilson")
-    told, wrong = (np.mean([outcome[i] for outcome in outcomes]) for i in (1, 2))
-    return f"{share:.2f} [{ends.low:.2f}, {ends.high:.2f}] | {told:.2f} | {wrong:.2f}"
+    return f"{share:.2f} [{ends.low:.2f}, {ends.high:.2f}] | {told:.2f} | {wrong:.2f} | {by_p:.2f}"
 
 
 def table(rows: dict[str, Outcomes]) -> str:
@@ -206,25 +212,20 @@ def table(rows: dict[str, Outcomes]) -> str:
         "# Spoilt copies, forced choice",
         "",
         "`benchmarks/validity/spoilt.py`: share of pairs in which `momus review COPY --against ORIGINAL` calls the",
-        "copy odder.",
-        f"Bodies of up to {BODY} human documents, {TESTED} copies by kind and register. *Told*: error rate at most",
-        ".05. Below the table, means over kinds; the last two rows are no copies.",
+        f"copy odder. Bodies of up to {BODY} human documents, up to {TESTED} copies by kind and register. *Told*: the",
+        "error rate is at most .05. *By p*: the share if the surprise behind p decides. Two rows are no copies.",
         "",
-        "| kind | " + " | ".join(rows) + " | all, 95 % interval | told | original told |",
-        "|---|" + "---:|" * (len(rows) + 3),
+        "| kind | " + " | ".join(rows) + " | all, 95 % interval | told | original told | by p |",
+        "|---|" + "---:|" * (len(rows) + 4),
     ]
-    shares = {}
-    for kind in next(iter(rows.values())):
-        every = [outcome for register in rows.values() for outcome in register[kind]]
-        shares[kind] = np.mean([won for won, *_ in every])
-        alone = " | ".join(f"{np.mean([won for won, *_ in register[kind]]):.2f}" for register in rows.values())
-        lines.append(f"| {kind} | {alone} | {interval(every)} |")
-    same = [share for kind, share in list(shares.items())[:-2] if kind not in LONGER]
-    goals = ", ".join(f"{kind} {shares[kind]:.2f}" for kind in GOAL)
-    lines += [
-        "",
-        f"Mean over the {len(same)} kinds of one length {np.mean(same):.2f} (goal .75); goals of .90: {goals}.",
-    ]
+    kinds_of = next(iter(rows.values()))
+    same = [kind for kind in list(kinds_of)[:-2] if kind not in LONGER]
+    every = {kind: [outcome for register in rows.values() for outcome in register[kind]] for kind in kinds_of}
+    every["kinds of one length"] = [outcome for kind in same for outcome in every[kind]]
+    for kind, outcomes in every.items():
+        sides = ([o for k in (same if kind not in kinds_of else [kind]) for o in r[k]] for r in rows.values())
+        alone = " | ".join(f"{np.mean([won for won, *_ in side]):.2f}" for side in sides)
+        lines.append(f"| {kind} | {alone} | {summary(outcomes)} |")
     return "\n".join(lines) + "\n"
 
 

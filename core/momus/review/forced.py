@@ -27,7 +27,7 @@ from momus.numeric.types import Floats, Ints
 from momus.outliers.conformal import Above
 from momus.progress import Reporter
 from momus.review.body import Body, faults_of
-from momus.review.judging import Review, Reviewed, review
+from momus.review.judging import CONTRAST, Review, Reviewed, review
 from momus.review.spans import MOST, Span, word_counts
 from momus.text.corpus import Corpus
 
@@ -93,7 +93,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Documents on the scale of each fold: weighted e and surprise by critic, (folds, n, critics), and over all."""
+    """Documents on the scale of each fold: e and surprise by critic, (folds, n, critics), and surprise over all.
+
+    The surprise by the log-odds, if there are any, is that of one critic more. ``faults`` are the surprises of faults.
+    """
 
     freed: Floats
     alone: Floats
@@ -109,7 +112,7 @@ class Numbers:
         freed = np.nan_to_num(np.array([s.lengths.freed(values, words) for s in scales]))
         names = [()] * len(corpus) if body.watch is None else faults_of(body.watch, corpus)
         faults = [{name: float(-np.log(body.rate(name))) for name in of} for of in names]
-        return cls(freed, judged[..., : values.shape[1]], judged[..., -1], faults)
+        return cls(freed, judged[..., :-1], judged[..., -1], faults)
 
 
 def choose(
@@ -141,6 +144,7 @@ def choose(
     first, second = (review(side, body, level, reporter) for side in (a, b))
     of_a, of_b = (Numbers.of(side, body.measure(side), body) for side in (a, b))
     weights = np.array([WEIGHTS.get(critic.name, (0.0, 0.0)) for critic in body.critics]).reshape(-1, 2)
+    axes = [*(critic.axis for critic in body.critics), CONTRAST]
     held = _human(body, weights)
     pairs = []
     for i, judged in enumerate(zip(first.documents, second.documents, strict=True)):
@@ -161,11 +165,10 @@ def choose(
             continue
         odder, sign = (0, 1) if d.mean() > 0 else (1, -1)
         faults = [of_a.faults[i], of_b.faults[i]][::sign]
-        sizes = {c.axis: sign * float(x) for c, x in zip(body.critics, parts.mean(axis=0), strict=True)}
+        sizes = dict(zip(axes, (sign * parts.mean(axis=0)).tolist(), strict=False))
         sizes |= {name: size for name, size in faults[0].items() if name not in faults[1]}
-        spans = _new(a[i].text, b[i].text) if sign > 0 else _new(b[i].text, a[i].text)
-        reasons = _reasons(sizes, judged[odder])
-        pairs.append(Pair(ids, p, odder, rate, versions, reasons, spans if versions else ()))
+        spans = _new(*(side[i].text for side in (a, b)[::sign])) if versions else ()
+        pairs.append(Pair(ids, p, odder, rate, versions, _reasons(sizes, judged[odder]), spans))
     return Choice((documents.name, against.name), (first, second), tuple(pairs))
 
 

@@ -28,6 +28,8 @@ from momus.text.documents import Document
 SHORTEST = 25
 """Words below which a document is not judged: too little can be told."""
 
+CONTRAST = "like the text of models"
+
 
 @dataclass(frozen=True)
 class OddAxis:
@@ -302,7 +304,7 @@ def _axes(document: Corpus, judgement: Judgement, i: int, body: Body, level: flo
     if body.contrast is not None and judgement.contrast[i] <= level:
         words = body.contrast.telling(document.tokens(WORDS), MOST)
         spans = tuple(span_of(Step("", word), text) for word in words)
-        axes.append(OddAxis("contrast", "like the text of models", float(judgement.contrast[i]), False, spans))
+        axes.append(OddAxis("contrast", CONTRAST, float(judgement.contrast[i]), False, spans))
     for k in np.argsort(alone, kind="stable").tolist():
         if alone[k] > level:
             break

@@ -154,3 +154,18 @@ def test_the_command_says_which_is_odder_and_ends_as_a_review_does(tmp_path, mon
     assert [pair["odder"] for pair in content["pairs"]] == [0, 0, 0]
     odd = [d for d in content["reviews"][0]["documents"] if d["p"] <= 0.05 or d["remarks"]]
     assert done.exit_code == (7 if odd else 0)
+
+
+def test_beside_text_of_models_its_words_are_a_reason():
+    models = corpus([text.replace("ba", "delve") for text in texts_of(120, 15)], "models")
+    human = fit_body(corpus(texts_of(120, 14), "essays"), models, critics=["rhythm"])
+    (pair,) = choose(corpus([texts_of(1, 16)[0].replace("ba", "delve")]), corpus(texts_of(1, 17)), human).pairs
+    assert (pair.odder, pair.versions) == (0, False)
+    assert "like the text of models" in [reason.axis for reason in pair.reasons]
+
+
+def test_a_record_that_cannot_be_read_is_not_compared(body):
+    unread = Corpus.from_documents([Document("a", (), problem="no text")], "new")
+    choice = choose(unread, corpus(texts_of(1, 18)), body)
+    assert choice.pairs[0].odder is None
+    assert any("not compared: no text" in line for line in choice_lines(choice))
