@@ -91,28 +91,19 @@ class Choice:
         return sum(pair.odder == side and (pair.rate or 0.0) <= level for pair in self.pairs)
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """Documents on the scale of each fold: e and surprise by critic, (folds, n, critics), and surprise over all.
+def _numbers(
+    corpus: Corpus, measured: tuple[Floats, Floats], body: Body
+) -> tuple[Floats, Floats, list[dict[str, float]]]:
+    """On the scale of each fold, e, (folds, n, critics), and surprises; and the surprise of each document's faults.
 
-    The surprise by the log-odds, if there are any, is that of one critic more. ``faults`` are the surprises of faults.
+    The surprises are those by critic, by the log-odds if there are any, and over all; ``measured`` as `Body.measure`.
     """
-
-    freed: Floats
-    alone: Floats
-    overall: Floats
-    faults: Sequence[dict[str, float]]
-
-    @classmethod
-    def of(cls, corpus: Corpus, measured: tuple[Floats, Floats], body: Body) -> Numbers:
-        """Put documents on the scales of a body; ``measured`` as by `Body.measure`."""
-        values, odds = measured
-        words, scales = word_counts([d.text for d in corpus]), body.whole.scales
-        judged = np.array([s.judge(values, odds[:, k : k + 1], words)[0] for k, s in enumerate(scales)])
-        freed = np.nan_to_num(np.array([s.lengths.freed(values, words) for s in scales]))
-        names = [()] * len(corpus) if body.watch is None else faults_of(body.watch, corpus)
-        faults = [{name: float(-np.log(body.rate(name))) for name in of} for of in names]
-        return cls(freed, judged[..., :-1], judged[..., -1], faults)
+    values, odds = measured
+    words, scales = word_counts([d.text for d in corpus]), body.whole.scales
+    judged = np.array([s.judge(values, odds[:, k : k + 1], words)[0] for k, s in enumerate(scales)])
+    freed = np.nan_to_num(np.array([s.lengths.freed(values, words) for s in scales]))
+    names = [()] * len(corpus) if body.watch is None else faults_of(body.watch, corpus)
+    return freed, judged, [{name: float(-np.log(body.rate(name))) for name in of} for of in names]
 
 
 def choose(
@@ -142,7 +133,7 @@ def choose(
     rows = _paired(documents, against)
     a, b = (side.take(of, side.name) for side, of in zip((documents, against), rows.T, strict=True))
     first, second = (review(side, body, level, reporter) for side in (a, b))
-    of_a, of_b = (Numbers.of(side, body.measure(side), body) for side in (a, b))
+    (freed_a, judged_a, faults_a), (freed_b, judged_b, faults_b) = (_numbers(s, body.measure(s), body) for s in (a, b))
     weights = np.array([WEIGHTS.get(critic.name, (0.0, 0.0)) for critic in body.critics]).reshape(-1, 2)
     axes = [*(critic.axis for critic in body.critics), CONTRAST]
     held = _human(body, weights)
@@ -151,12 +142,12 @@ def choose(
         changed, longer = _changed(a[i].text, b[i].text)
         versions = 2 * changed < longer and bool(weights.any())
         if versions:
-            parts = _weighed(of_a.freed[:, i] - of_b.freed[:, i], weights) * np.sqrt(longer / max(changed, 1))
+            parts = _weighed(freed_a[:, i] - freed_b[:, i], weights) * np.sqrt(longer / max(changed, 1))
             d = parts.sum(axis=1)
         else:
-            parts = of_a.alone[:, i] - of_b.alone[:, i]
+            parts = judged_a[:, i, :-1] - judged_b[:, i, :-1]
             d = np.full(len(parts), (judged[0].surprise or 0.0) - (judged[1].surprise or 0.0))
-        d = d + sum(of_a.faults[i].values()) - sum(of_b.faults[i].values())
+        d = d + sum(faults_a[i].values()) - sum(faults_b[i].values())
         share = float(np.mean([above(abs(d[k])) for k, above in enumerate(held[int(versions)])]))
         rate = min((1 + body.whole.units * share) / (body.whole.units + 1), 1.0)
         ids, p = (judged[0].id, judged[1].id), (judged[0].p, judged[1].p)
@@ -164,9 +155,9 @@ def choose(
             pairs.append(Pair(ids, p, None, None if None in p else rate, versions))
             continue
         odder, sign = (0, 1) if d.mean() > 0 else (1, -1)
-        faults = [of_a.faults[i], of_b.faults[i]][::sign]
+        has, lacks = (faults_a[i], faults_b[i])[::sign]
         sizes = dict(zip(axes, (sign * parts.mean(axis=0)).tolist(), strict=False))
-        sizes |= {name: size for name, size in faults[0].items() if name not in faults[1]}
+        sizes |= {name: size for name, size in has.items() if name not in lacks}
         spans = _new(*(side[i].text for side in (a, b)[::sign])) if versions else ()
         pairs.append(Pair(ids, p, odder, rate, versions, _reasons(sizes, judged[odder]), spans))
     return Choice((documents.name, against.name), (first, second), tuple(pairs))
@@ -174,16 +165,8 @@ def choose(
 
 def _paired(a: Corpus, b: Corpus) -> Ints:
     """Row numbers of the pairs: by prompt (the n-th answer to each), by id, or by order, (pairs, 2)."""
-    sides: tuple[tuple[Sequence[str | None], Sequence[str | None]], ...] = (a.prompts, b.prompts), (a.ids, b.ids)
-    for names in sides:
-        rows: list[dict[tuple[str, int], int]] = [{}, {}]
-        for k, side in enumerate(names):
-            seen = Counter[str]()
-            for i, name in enumerate(side):
-                if name is not None:
-                    rows[k][name, seen[name]] = i
-                    seen[name] += 1
-        if common := [(i, rows[1][key]) for key, i in rows[0].items() if key in rows[1]]:
+    for of_a, of_b in (_named(a.prompts), _named(b.prompts)), (_named(a.ids), _named(b.ids)):
+        if common := [(i, of_b[key]) for key, i in of_a.items() if key in of_b]:
             return np.array(common, dtype=np.int64)
     if len(a) != len(b):
         raise UsageError(
@@ -191,6 +174,17 @@ def _paired(a: Corpus, b: Corpus) -> Ints:
             hint=f"give the documents and those of {arg('against')} the same prompt_id or id",
         )
     return np.column_stack([np.arange(len(a))] * 2)
+
+
+def _named(names: Sequence[str | None]) -> dict[tuple[str, int], int]:
+    """The row of each name and how often it came before."""
+    seen = Counter[str]()
+    rows = {}
+    for i, name in enumerate(names):
+        if name is not None:
+            rows[name, seen[name]] = i
+            seen[name] += 1
+    return rows
 
 
 def _changed(a: str, b: str) -> tuple[int, int]:
@@ -230,19 +224,19 @@ def _weighed(difference: Floats, weights: Floats) -> Floats:
 def _human(body: Body, weights: Floats) -> tuple[list[Above], list[Above]]:
     """By fold, the share of pairs of held-out documents that differ at least so much: as others, and as versions."""
     folds, weight = body.folds
-    numbers = Numbers.of(body.held, (body.values, body.odds), body)
-    faults = np.array([sum(of.values()) for of in numbers.faults])
+    freed, judged, named = _numbers(body.held, (body.values, body.odds), body)
+    faults = np.array([sum(of.values()) for of in named])
     groups = np.array([d.id if d.group is None else f"group {d.group}" for d in body.held])
     others, versions = [], []
     for k in range(len(body.whole.scales)):
         rows = np.flatnonzero(folds == k)
         i, j = (rows[side] for side in np.triu_indices(len(rows), 1))
-        share = weight[i] * weight[j] * (groups[i] != groups[j])
-        share /= max(float(share.sum()), 1e-300)
+        share = np.append(weight[i] * weight[j] * (groups[i] != groups[j]), 1e-9)  # without any pair, nothing is told
+        share /= share.sum()
         broken = faults[i] - faults[j]
-        signed = _weighed(numbers.freed[k, i] - numbers.freed[k, j], weights).sum(axis=1)
-        others.append(Above.of(abs(numbers.overall[k, i] - numbers.overall[k, j] + broken), share))
-        versions.append(Above.of(abs(signed + broken), share))
+        signed = _weighed(freed[k, i] - freed[k, j], weights).sum(axis=1)
+        others.append(Above.of(np.append(abs(judged[k, i, -1] - judged[k, j, -1] + broken), np.inf), share))
+        versions.append(Above.of(np.append(abs(signed + broken), np.inf), share))
     return others, versions
 
 

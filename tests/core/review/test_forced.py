@@ -169,3 +169,12 @@ def test_a_record_that_cannot_be_read_is_not_compared(body):
     choice = choose(unread, corpus(texts_of(1, 18)), body)
     assert choice.pairs[0].odder is None
     assert any("not compared: no text" in line for line in choice_lines(choice))
+
+
+def test_where_all_held_out_documents_of_a_fold_are_of_one_group_nothing_is_told():
+    rows = zip(texts_of(100, 19), [f"{i % 4}" for i in range(100)], strict=True)
+    human = Corpus.from_documents([Document.plain(str(i), t, group=g) for i, (t, g) in enumerate(rows)], "essays")
+    few = fit_body(human, critics=["rhythm"])
+    (pair,) = choose(corpus(["No. " * 60]), corpus(texts_of(1, 20)), few, 0.5).pairs
+    assert pair.odder == 0
+    assert pair.rate == 1.0
