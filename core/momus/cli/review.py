@@ -58,6 +58,10 @@ def review(
             metavar="TEXT", help="Human text of the kinds of --models, where these are not of the body's kind."
         ),
     ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Other versions of FILE, or other answers: say which of each two is odder."),
+    ] = None,
     level: Annotated[float, typer.Option(help="Share of human documents of the kind that may be called odd.")] = 0.05,
     critics: CriticNames = None,
     config: Config = None,
@@ -82,19 +86,24 @@ def review(
     Faults that hardly any document of HUMAN has (a text that breaks off, a loop, a
     passage in another language) are told in any case.
 
-    Exit code 7 if a document is odd or has such a fault, so that a build can stop.
+    --against TEXT pairs documents by prompt, id or order, and says which of each
+    two is odder, where, and how often two human documents differ as much.
 
-    Examples (the second keeps what it fitted, and the third uses it):
+    Exit code 7 if a document of FILE is odd or has such a fault, so that a build can stop.
+
+    Examples (the second keeps what it fitted, and the next use it):
 
       [bold]momus review draft.md --body essays.jsonl[/bold]
       [bold]momus review answers.jsonl --body human.jsonl --save human-body[/bold]
       [bold]momus review new/*.md --body human-body --sarif review.sarif[/bold]
+      [bold]momus review new.jsonl --against old.jsonl --body human-body[/bold]
 
     Next: `momus filter` removes odd documents from a text of any size.
     """
     from momus.report.annotations import sarif as as_sarif
     from momus.report.annotations import workflow_commands
-    from momus.report.words.review import review_lines
+    from momus.report.words.review import choice_lines, review_lines
+    from momus.review import choose
     from momus.review import review as judge
     from momus.review.kept import HELD_OUT, save_body
 
@@ -109,11 +118,17 @@ def review(
         if save is not None:
             save_body(fitted, save, overwrite=overwrite)
         documents, files = _read(paths, with_needs(reading.options(), fitted.critics), reporter)
-        result = judge(documents, fitted, level, reporter)
+        if against is None:
+            result = judge(documents, fitted, level, reporter)
+            lines, content = review_lines(result), asdict(result)
+        else:
+            others, _ = _read([against], with_needs(reading.options(), fitted.critics), reporter)
+            choice = choose(documents, others, fitted, level, reporter)
+            result, lines, content = choice.reviews[0], choice_lines(choice), asdict(choice)
     if as_json:
-        print_json(asdict(result))
+        print_json(content)
     else:
-        echo("\n".join(review_lines(result)))
+        echo("\n".join(lines))
     if sarif is not None:
         write_json(sarif, as_sarif(result, files), kind=SARIF)
     for line in workflow_commands(result, files) if github else ():
@@ -165,4 +180,4 @@ def _read(paths: list[str], options: ReadingOptions, reporter: Reporter) -> tupl
             id = id if id not in files else f"{path}:{document.id}"
             files[id] = path
             documents.append(replace(document, id=id))
-    return Corpus.from_documents(documents, "documents"), files
+    return Corpus.from_documents(documents, paths[0] if len(paths) == 1 else "documents"), files

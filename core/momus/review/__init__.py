@@ -4,6 +4,7 @@
 """
 
 from momus.review.body import Body, fit_body
+from momus.review.forced import Choice, Pair, choose
 from momus.review.judging import Review, Reviewed, review
 
-__all__ = ["Body", "Review", "Reviewed", "fit_body", "review"]
+__all__ = ["Body", "Choice", "Pair", "Review", "Reviewed", "choose", "fit_body", "review"]

@@ -28,6 +28,8 @@ from momus.text.documents import Document
 SHORTEST = 25
 """Words below which a document is not judged: too little can be told."""
 
+CONTRAST = "like the text of models"
+
 
 @dataclass(frozen=True)
 class OddAxis:
@@ -74,6 +76,8 @@ class Reviewed:
     q
         Smallest false-discovery rate at which it is among the odd ones of all documents (Benjamini & Hochberg 1995,
         valid for conformal p-values of one calibration: Bates et al. 2023); None if it is not judged.
+    surprise
+        What ranks it for p, in nats; None if it is not judged.
     """
 
     id: str
@@ -84,6 +88,7 @@ class Reviewed:
     remarks: tuple[OddAxis, ...] = ()
     why_not: str = ""
     q: float | None = None
+    surprise: float | None = None
 
     def odd(self, level: float) -> bool:
         """Whether it is odd at a level: so is a human document of the body in ``level`` of cases."""
@@ -259,6 +264,7 @@ def _judged(documents: Corpus, words: Ints, length: int, longer: bool, body: Bod
             int(words[i]),
             float(judgement.p[i]),
             _axes(documents.take([i]), judgement, i, body, level) if judgement.p[i] <= level else (),
+            surprise=float(judgement.surprise[i]),
         )
         for i, document in enumerate(documents)
     ]
@@ -287,7 +293,8 @@ def _by_stretches(
             replace(axis, spans=tuple(span.moved(start, d.text) for span in axis.spans))
             for axis in _axes(pieces.take([oddest]), judgement, oddest, body, level)
         )
-    return Reviewed(d.id, words, int(counts.sum()), p, axes)
+    surprise = float(judgement.surprise[oddest] - np.log(len(cut)))
+    return Reviewed(d.id, words, int(counts.sum()), p, axes, surprise=surprise)
 
 
 def _axes(document: Corpus, judgement: Judgement, i: int, body: Body, level: float) -> tuple[OddAxis, ...]:
@@ -297,7 +304,7 @@ def _axes(document: Corpus, judgement: Judgement, i: int, body: Body, level: flo
     if body.contrast is not None and judgement.contrast[i] <= level:
         words = body.contrast.telling(document.tokens(WORDS), MOST)
         spans = tuple(span_of(Step("", word), text) for word in words)
-        axes.append(OddAxis("contrast", "like the text of models", float(judgement.contrast[i]), False, spans))
+        axes.append(OddAxis("contrast", CONTRAST, float(judgement.contrast[i]), False, spans))
     for k in np.argsort(alone, kind="stable").tolist():
         if alone[k] > level:
             break

@@ -39,13 +39,14 @@ class Judgement:
     """p-values of n documents: over all, (n,), and under each critic alone, (n, critics), 1 where it gives no value.
 
     ``small`` says whether a value is odd because it is small, that is, too likely: bool (n, critics). ``contrast`` is
-    the p-value of the log-odds, 1 without text of models: (n,).
+    the p-value of the log-odds, 1 without text of models: (n,). ``surprise`` is behind p, the mean over folds: (n,).
     """
 
     p: Floats
     alone: Floats
     small: Bools
     contrast: Floats
+    surprise: Floats
 
 
 @dataclass(frozen=True)
@@ -137,17 +138,19 @@ class Yardstick:
     def judge(self, values: Floats, odds: Floats, words: Ints) -> Judgement:
         """Judge documents by their values, (n, critics), their log-odds, (n, folds or 0), and their words, (n,)."""
         n, critics = values.shape
-        reached, small = np.ones(()), np.zeros((n, critics))
+        reached, small, overall = np.ones(()), np.zeros((n, critics)), np.zeros(n)
         for k, (scale, above) in enumerate(zip(self.scales, self.above, strict=True)):
             surprise, odd_if_small = scale.judge(values, odds[:, k : k + 1], words)
             reached = reached + np.column_stack([of(column) for of, column in zip(above, surprise.T, strict=True)])
             small += odd_if_small
+            overall += surprise[:, -1] / len(self.scales)
         p, known = reached / (self.units + 1), np.isfinite(values)
         return Judgement(
             np.where(known.any(axis=1), p[:, -1], 1.0),
             np.where(known, p[:, :critics], 1.0),
             small > len(self.scales) / 2,
             p[:, critics] if odds.shape[1] else np.ones(n),
+            overall,
         )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from momus.review.forced import Choice, Pair
 from momus.review.judging import OddAxis, Review, Reviewed
 from momus.review.spans import Span
 from momus.text.counting import counted
@@ -94,8 +95,53 @@ def review_lines(review: Review) -> Iterator[str]:
         yield line
     if review.known:
         yield f"p says nothing of {counted(review.known, 'document')} of {visible(review.body)} itself."
+    yield _calibration(review)
+
+
+def _calibration(review: Review) -> str:
     beside = ", and what tells them from text of models" if review.contrast else ""
-    yield (
+    return (
         f"Judged by {review.calibrating:,} held-out documents of {visible(review.body)} on {len(review.axes)} axes"
         f"{beside}, at their length. Odd means unlike these; it does not say who wrote a text."
+    )
+
+
+def choice_lines(choice: Choice) -> Iterator[str]:
+    """The lines of a terminal: the pairs, the surest first, with reasons and places; then how many on each side."""
+    for pair in sorted(choice.pairs, key=lambda pair: 1.0 if pair.rate is None else pair.rate):
+        yield f"{visible(' | '.join(dict.fromkeys(pair.ids)))}: {pair_sentence(pair, choice)}"
+        for reason in pair.reasons:
+            yield from (f"  {visible(reason.axis)}, {place_words(span)}" for span in reason.spans if span.line)
+        yield from (f"  differs in {place_words(span)}" for span in pair.spans)
+    level = choice.reviews[0].level
+    first, second = (f"({choice.odder(side, level):,} told at {100 * level:.3g} %)" for side in (0, 1))
+    a, b = map(visible, choice.names)
+    compared = counted(sum(pair.rate is not None for pair in choice.pairs), "pair")
+    yield ""
+    yield (
+        f"{a} is odder in {choice.odder(0):,} of {compared} {first}, {b} in {choice.odder(1):,} {second}. "
+        f"Told: at most {100 * level:.3g} in 100 pairs of human documents differ as much."
+    )
+    yield _calibration(choice.reviews[0])
+
+
+def pair_sentence(pair: Pair, choice: Choice) -> str:
+    """What is said of two documents.
+
+    >>> review = Review("essays", 80, 80, 0.05, (100, 900), ("rhythm",), False, {}, ())
+    >>> pair_sentence(Pair(("q", "q"), (0.03, 0.4), 0, 0.02, False), Choice(("new", "old"), (review, review), ()))
+    'new is odder (p 0.03, old 0.4); 2 in 100 pairs of human documents differ as much'
+    """
+    if None in pair.p:
+        of = zip(pair.ids, choice.reviews, strict=True)
+        reasons = {d.why_not: None for id, review in of for d in review.documents if d.id == id and d.why_not}
+        return f"not compared: {'; '.join(reasons)}"
+    if pair.odder is None:
+        return f"equally odd (p {pair.p[0]:.2g})"
+    odder, other = pair.odder, 1 - pair.odder
+    names = [visible(name) for name in choice.names]
+    axes = ", ".join(visible(reason.axis) for reason in pair.reasons)
+    return (
+        f"{names[odder]} is odder (p {pair.p[odder]:.2g}, {names[other]} {pair.p[other]:.2g}){axes and ': '}{axes}; "
+        f"{_in_100(pair.rate or 0.0)} in 100 pairs of human documents differ as much"
     )
