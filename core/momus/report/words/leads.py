@@ -9,6 +9,7 @@ from momus.against.versions import Against, Unchanged
 from momus.joint.better import NEARER, Better
 from momus.joint.slices import Slices
 from momus.report.safe import one_line
+from momus.report.words.dependence import dependence_lines
 from momus.report.words.format import HUMAN, percent, rounded
 from momus.report.words.joint import count
 from momus.report.words.sentences import axes, said, says_what, versus
@@ -28,6 +29,7 @@ def first_sentences(answer: Answer) -> list[str]:
     """
     against, several, lead = answer.against, len(answer.corpora) > 1, leading_sentence(answer)
     broken = broken_lines(answer.broken or (), answer.reference, answer.slices)
+    broken += dependence_lines(answer.dependences)
     sentences = [*unchanged_lines(against.unchanged if against else ()), *broken, *slice_lines(answer)]
     if against is None:
         sentences += [s for s in (answer.layout, _nearest(answer) if several else "") if s]
