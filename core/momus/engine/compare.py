@@ -250,14 +250,13 @@ def judged(run: Run, texts: Texts) -> None:
 
 def depended(run: Run, texts: Texts) -> None:
     """Say which differences go with documents that are broken, and which one document carries."""
-    results, broken = run.results, dict[str, list[tuple[str, str]]]()
-    for b in broken_of(results.results, results.signature) or ():
-        if b.critic:
-            broken.setdefault(b.generated, []).append((b.critic, b.fault.of))
+    results = run.results
+    told = broken_of(results.results, results.signature) or ()
+    broken = [(b.generated, b.critic, b.fault.of, b.fault.ids[0] if b.alone else "") for b in told]
     with run.timed.stage("all axes", "documents that differences depend on"):
         rows = [*results.axes, *results.behind]
-        told = dependences(results.verdicts, rows, texts.analysed, broken, run.settings)
-    results.joint = replace(results.joint, dependences=told)
+        depend = dependences(results.verdicts, rows, texts.analysed, broken, run.settings)
+    results.joint = replace(results.joint, dependences=depend)
     results.behind.clear()
 
 

@@ -135,13 +135,10 @@ def run_critic(critic: Critic[Any], work: Work, timed: Timed) -> Outcome:
 
 def rows_behind(measurement: Measured, verdicts: Sequence[Verdict]) -> list[AxisRows]:
     """Rows of documents of what may differ beside the headline, and of faults; none where rows are of no documents."""
-    critic, sampled = measurement.critic, measurement.sampled
-    names = {
-        v.statistic: None
-        for v in verdicts
-        if not v.headline and v.p_in_axis is not None and (v.p_in_axis <= v.alpha or critic.reporting.faulty)
-    }
-    axes = (axis_of(critic, sampled, name) for name in names)
+    faulty = measurement.critic.reporting.faulty
+    behind = [v for v in verdicts if not v.headline and v.p_in_axis is not None and (v.p_in_axis <= v.alpha or faulty)]
+    names = dict.fromkeys(v.statistic for v in behind)
+    axes = (axis_of(measurement.critic, measurement.sampled, name) for name in names)
     return [a for a in axes if a is not None]
 
 

@@ -226,15 +226,6 @@ def axis_test(
     return float(p.min()), contrasts[k].statistic.name, _difference(contrasts[k], seed)
 
 
-def difference_of(statistic: Statistic, real: Rows, generated: Rows, design: Design, seed: int = 0) -> float:
-    """generated − real without a test, as `axis_test` returns it; NaN if the statistic does not exist."""
-    try:
-        contrast = contrast_of(statistic, _samples(real, generated, design))
-    except ValueError:  # no document, or not finite
-        return float("nan")
-    return float("nan") if contrast.reason else _difference(contrast, seed)
-
-
 def _difference(contrast: Contrast, seed: int) -> float:
     """generated − real; of a distance, an estimate of that between the two populations, which is not below 0."""
     (real, generated), samples = contrast.values, contrast.samples

@@ -1,24 +1,19 @@
-"""Differences that depend on few documents: axes on which texts no longer differ once these are set aside.
-
-Documents that are broken are set aside on both sides; else, one document of a generated text may carry a difference.
-"""
+"""Differences that depend on few documents: on those that are broken, or on one that carries them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from math import ceil, nan
+from math import ceil, inf, isfinite, nan
 
 import numpy as np
 from scipy import sparse
 
 from momus.errors import UsageError
-from momus.inference.design import Design
 from momus.inference.matching import design_of, in_blocks
 from momus.inference.pvalues import Prepared, both_values
-from momus.inference.samples import NARROW, Rows, Tables, total
-from momus.inference.testing import axis_test, difference_of
+from momus.inference.samples import NARROW, Tables, total
+from momus.inference.testing import axis_test
 from momus.joint.axes import AxisRows
 from momus.numeric.types import Bools
 from momus.text.corpus import Corpus
@@ -26,30 +21,30 @@ from momus.verdicts.settings import Settings
 from momus.verdicts.verdict import Verdict
 
 HALF, MOVED = 0.5, 0.25
-"""What is left at most of a difference that goes with broken documents, and what one document moves at least that
-carries it: fewer documents are less certain, and that alone must not make a difference vanish."""
+"""What is left at most of a difference that goes with broken documents, and what one document that carries it moves at
+least: fewer documents are less certain, which alone makes nothing vanish."""
 HEAVIEST = 16
 """Documents of wide rows that may carry a difference: those with the largest sums."""
 FEW, CLEAR = 199, 0.1
-"""Relabellings of a first test, and p from which it needs no second one."""
+"""Relabellings of a first test, and p from which there is no second one."""
 Sides = tuple[Bools, Bools]
-"""Which documents of the reference, and which of a generated text, are kept: (n,) and (m,)."""
+"""Documents of the reference, (n,), and of a generated text, (m,)."""
 
 
 @dataclass(frozen=True)
 class Dependence:
-    """A difference that documents of a generated text make.
+    """A difference that some documents make.
 
     Attributes
     ----------
     statistic
         The row that leads the axis.
     document
-        Id of the one document that carries it; empty where it goes with those that are broken.
+        Id of the generated document that carries it; empty where it goes with those that are broken.
     left
         Part of the difference that is left without them.
-    p, level
-        Smallest p of the rows of the axis that differ, tested without them, and the level at which the axis differs.
+    vanishes
+        Whether no row of the axis that differs does so without them, at the level at which the axis differs.
     """
 
     generated: str
@@ -58,100 +53,62 @@ class Dependence:
     statistic: str
     document: str
     left: float
-    p: float
-    level: float
-
-    @property
-    def vanishes(self) -> bool:
-        """Whether the texts do not differ on the axis without the documents."""
-        return self.p > self.level
+    vanishes: bool
 
 
 @dataclass(frozen=True)
-class Difference:
-    """A row that differs, and the rows of its documents in the reference and in the generated text."""
+class _Difference:
+    """A row that differs, with the rows of its documents in the reference and in the generated text."""
 
     verdict: Verdict
     rows: AxisRows
     corpora: tuple[Corpus, Corpus]
     settings: Settings
 
-    @cached_property
-    def scored(self) -> Sides:
-        """Which documents have scores."""
-        one, other = (self.rows.scored[c.name] for c in self.corpora)
-        return one, other
-
-    @property
-    def level(self) -> float:
-        """The level of the axis as it is adjusted over axes."""
-        v = self.verdict
-        return v.alpha * min(v.p_axis / v.p_axis_adjusted, 1.0) if v.p_axis and v.p_axis_adjusted else v.alpha
-
-    def taken(self, kept: Sides) -> tuple[Rows, Rows, Design]:
-        """Rows of the scored documents that are kept, and their design."""
-        numbers = [np.flatnonzero(k & s) for k, s in zip(kept, self.scored, strict=True)]
-        prompts, groups = (
-            [[labels[i] for i in of.tolist()] if len(labels) else [] for labels, of in zip(both, numbers, strict=True)]
-            for both in ([c.prompts for c in self.corpora], [c.groups for c in self.corpora])
-        )
-        paired, names = self.settings.paired, (self.corpora[0].name, self.corpora[1].name)
-        design = design_of(prompts[0], prompts[1], paired, names, groups=(groups[0], groups[1]))
-        real, generated = (self.rows.rows[n][of] for n, of in zip(names, numbers, strict=True))
-        return real, generated, in_blocks(design, self.settings.seed)
-
-    @cached_property
-    def size(self) -> float:
-        """The difference of all documents."""
-        return difference_of(self.rows.statistic, *self.taken(self.scored), self.settings.seed)
-
-    def left(self, kept: Sides) -> float:
-        """Part of the difference that is left of some documents; NaN where they cannot be compared."""
+    def without(self, documents: Sides, most: float) -> tuple[float, bool]:
+        """Part of the difference that is left without documents, and whether it is at most that and not significant."""
+        s, v, seed, names = self.rows.statistic, self.verdict, self.settings.seed, [c.name for c in self.corpora]
+        numbers = [np.flatnonzero(self.rows.scored[n] & ~of) for n, of in zip(names, documents, strict=True)]
+        a, b = (c.subset(of) for c, of in zip(self.corpora, numbers, strict=True))
         try:
-            return difference_of(self.rows.statistic, *self.taken(kept), self.settings.seed) / (self.size or nan)
+            design = design_of(a.prompts, b.prompts, self.settings.paired, groups=(a.groups, b.groups))
         except UsageError:  # too few pairs
-            return nan
-
-    def p(self, kept: Sides) -> float:
-        """p of the row for some documents, of as many relabellings as its level needs; NaN if it does not exist."""
-        statistic, (real, generated, design) = self.rows.statistic, self.taken(kept)
-        p = nan
-        for n in (FEW, max(FEW, ceil(4 / self.level))):
-            sides, seed = ({statistic.rows: real}, {statistic.rows: generated}), self.settings.seed
-            p, *_ = axis_test([statistic], *sides, design=design, permutations=n, wide=n, seed=seed)
-            if not p < CLEAR:
+            return nan, False
+        real, generated = ({s.rows: self.rows.rows[n][of]} for n, of in zip(names, numbers, strict=True))
+        level = v.alpha * min(v.p_axis / v.p_axis_adjusted, 1.0) if v.p_axis and v.p_axis_adjusted else v.alpha
+        left = p = nan
+        for n in (FEW, max(FEW, ceil(4 / level))):
+            blocks = in_blocks(design, seed)
+            p, _, size = axis_test([s], real, generated, design=blocks, permutations=n, wide=n, seed=seed)
+            left = size / (v.difference or nan)
+            if p >= CLEAR or not abs(left) <= most:
                 break
-        return p
+        return left, abs(left) <= most and p > level
 
-    def heaviest(self) -> int | None:
-        """Number of the generated document that moves the difference most; None if it hardly does."""
-        statistic, numbers = self.rows.statistic, np.flatnonzero(self.scored[1])
-        tables = Tables.of(*(self.rows.rows[c.name][s] for c, s in zip(self.corpora, self.scored, strict=True)))
+    def heaviest(self) -> Sides | None:
+        """The generated document that moves the difference most; None if it hardly does."""
+        scored = [self.rows.scored[c.name] for c in self.corpora]
+        tables = Tables.of(*(self.rows.rows[c.name][of] for c, of in zip(self.corpora, scored, strict=True)))
         order = np.argsort(-np.asarray(abs(tables.generated).sum(axis=1)).ravel(), kind="stable")
-        some = order[:HEAVIEST] if tables.width > NARROW else order
-        rows = tables.generated[some]
+        order = order[:HEAVIEST] if tables.width > NARROW else order
+        rows = tables.generated[order]
         # sums of the generated text, whole and without each of k documents: (1 + k, V)
-        sums = total(tables.generated) - np.vstack(
-            [np.zeros((1, tables.width)), rows.toarray() if sparse.issparse(rows) else rows]
-        )
+        less = np.vstack([np.zeros((1, tables.width)), rows.toarray() if sparse.issparse(rows) else rows])
+        prepared = Prepared(np.tile(total(tables.real), (len(less), 1)), total(tables.generated) - less)
         with np.errstate(divide="ignore", invalid="ignore"):
-            prepared = Prepared(np.tile(total(tables.real), (len(sums), 1)), sums)
-            values = both_values(statistic, prepared)[1]  # the value of the reference stays as it is
-        moves = np.nan_to_num(np.abs(values[1:] - values[0]))
-        k = int(moves.argmax(initial=0)) if len(moves) else 0
-        return int(numbers[some[k]]) if len(moves) and moves[k] >= MOVED / 2 * abs(self.size) > 0 else None
-
-    def without(self, documents: Sides) -> Sides:
-        """All scored documents but these."""
-        (real, generated), (one, other) = self.scored, documents
-        return real & ~one, generated & ~other
+            values = both_values(self.rows.statistic, prepared)[1]
+            moves = np.nan_to_num(np.abs(values[1:] - values[0]), posinf=0.0)  # (k,)
+        if moves.max() < MOVED / 2 * abs(self.verdict.difference or 0.0):
+            return None
+        document = np.flatnonzero(scored[1])[order[moves.argmax()]]
+        return np.zeros_like(scored[0]), np.arange(len(scored[1])) == document
 
 
 def dependences(
-    verdicts: Iterable[Verdict],
+    verdicts: Sequence[Verdict],
     axes: Iterable[AxisRows],
     corpora: Sequence[Corpus],
-    broken: Mapping[str, Sequence[tuple[str, str]]],
+    broken: Sequence[tuple[str, str, str, str]],
     settings: Settings,
 ) -> tuple[Dependence, ...]:
     """The differences that go with broken documents, and those that one other document carries.
@@ -161,59 +118,44 @@ def dependences(
     verdicts
         Adjusted rows of all axes.
     axes
-        Rows of documents by critic and statistic; a row that differs is left out if there are none of it.
+        Rows of documents by critic and statistic; an axis without them for each row that differs is left out.
     corpora
         The reference and the generated texts.
     broken
-        By generated text, the critics and statistics of the faults that are told of it.
+        Of each fault that is told: generated text, critic, statistic, and the document where it is the only one.
     """
-    by_row, by_name = {(a.critic, a.statistic.name): a for a in axes}, {c.name: c for c in corpora}
-    by_axis: dict[tuple[str, str], list[Difference]] = {}
-    for v in sorted((v for v in verdicts if v.is_finding), key=lambda v: not v.leads):
-        rows = by_row.get((v.critic, v.statistic))
-        if rows is not None and v.critic not in {critic for critic, _ in broken.get(v.generated, ())}:
-            pair = corpora[0], by_name[v.generated]
-            by_axis.setdefault((v.critic, v.generated), []).append(Difference(v, rows, pair, settings))
-    flags = {
-        name: _flags([by_row[k] for k in faults if k in by_row], corpora[0].name, name)
-        for name, faults in broken.items()
-    }
-    told = (_of_axis(rows, flags.get(name)) for (_, name), rows in by_axis.items() if rows[0].verdict.leads)
+    known, (real, *texts) = {(a.critic, a.statistic.name): a for a in axes}, corpora
+    told = []
+    for text in texts:
+        of_text = [fault for name, *fault in broken if name == text.name]
+        alone = [document for *_, document in of_text if document]
+        # rows of a fault are [whether a document has it, 1]
+        tables = [known[c, s].rows for c, s, document in of_text if not document and (c, s) in known]
+        flags = np.zeros(len(real), bool), np.isin(text.ids, alone)
+        for of_side, corpus in zip(flags, (real, text), strict=True):
+            of_side |= np.any([t[corpus.name][:, 0] > 0 for t in tables], axis=0)
+        faults = {critic for critic, _, document in of_text if not document}
+        findings = [v for v in verdicts if v.is_finding and v.generated == text.name and v.critic not in faults]
+        for leading in (v for v in findings if v.leads):
+            of_axis = [leading, *(v for v in findings if v.critic == leading.critic and v is not leading)]
+            if all((v.critic, v.statistic) in known for v in of_axis):
+                rows = [_Difference(v, known[v.critic, v.statistic], (real, text), settings) for v in of_axis]
+                told.append(_of_axis(rows, flags))
     return tuple(d for d in told if d is not None)
 
 
-def _flags(faults: Sequence[AxisRows], real: str, generated: str) -> Sides | None:
-    """Which documents of both texts have any of the faults, whose rows are [has it, 1]; None if none is known."""
-    if not faults:
-        return None
-    one, other = (np.any([f.rows[name][:, 0] > 0 for f in faults], axis=0) for name in (real, generated))
-    return one, other
-
-
-def _of_axis(rows: Sequence[Difference], broken: Sides | None) -> Dependence | None:
-    """On what the difference of an axis depends, given its rows that differ, the leading one first."""
-    first = rows[0]
-    if broken is not None:
-        kept = first.without(broken)
-        if all(abs(row.left(kept)) <= HALF for row in rows):
-            dependence = _without(rows, kept, "")
-            if dependence.vanishes:
-                return dependence
-    document = first.heaviest()
-    if document is None:
-        return None
-    other = np.arange(len(first.corpora[1])) == document
-    kept = first.without((np.zeros_like(first.scored[0]), other))
-    moved = abs(1 - first.left(kept))
-    if not moved >= MOVED:
-        return None
-    dependence = _without(rows, kept, first.corpora[1].ids[document])
-    return dependence if dependence.vanishes or moved > HALF else None
-
-
-def _without(rows: Sequence[Difference], kept: Sides, document: str) -> Dependence:
-    """What is left of a difference, whose rows are all tested again."""
+def _of_axis(rows: Sequence[_Difference], broken: Sides) -> Dependence | None:
+    """On what the difference of an axis depends, of which the leading row comes first."""
     first, v = rows[0], rows[0].verdict
-    p = min((row.p(kept) for row in rows), key=lambda p: -1.0 if p != p else p)  # NaN: it does not vanish
-    p = 0.0 if p != p else p
-    return Dependence(v.generated, v.critic, v.axis, v.statistic, document, first.left(kept), p, first.level)
+    names = v.generated, v.critic, v.axis, v.statistic
+    if broken[1].any():
+        left, vanishes = first.without(broken, HALF)
+        if vanishes and all(row.without(broken, HALF)[1] for row in rows[1:]):
+            return Dependence(*names, "", left, True)
+    if (one := first.heaviest()) is None:
+        return None
+    left, vanishes = first.without(one, 1 - MOVED)
+    # of the other rows, loss of certainty is enough
+    vanishes = vanishes and all(row.without(one, inf)[1] for row in rows[1:])
+    moved = isfinite(left) and abs(1 - left) > HALF
+    return Dependence(*names, first.corpora[1].ids[int(one[1].argmax())], left, vanishes) if vanishes or moved else None

@@ -336,10 +336,10 @@ def _check_names(comparison: Results, path: Path) -> None:
         named += [(file, "corpus", name, generated) for name, _ in r.evidence]
     named += [(file, "critic", v.critic, critics) for file, v in rows]
     named += [(file, "corpus", name, corpora) for file, v in rows for name in (v.generated, v.reference)]
-    joint = comparison.joint
-    of_joint: list[Slices | Win | Dependence] = [*joint.slices, *joint.wins, *joint.dependences]
+    depend = comparison.joint.dependences
+    of_joint: list[Slices | Win | Dependence] = [*comparison.joint.slices, *comparison.joint.wins, *depend]
     named += [(JOINT, "corpus", x.generated, generated) for x in of_joint]
-    named += [(JOINT, "critic", x.critic, critics) for x in joint.dependences]
+    named += [(JOINT, "critic", x.critic, critics) for x in depend]
     for file, what, name, known in named:
         if name not in known:
             raise StoreError(f"{path / file}: {what} is {shown(name)}, expected one of {', '.join(known)}", hint=AGAIN)

@@ -13,40 +13,32 @@ AXES = 3
 """Axes that a sentence names."""
 
 
-def dependence_lines(dependences: Sequence[Dependence]) -> list[str]:
-    """What goes with the documents that were told as broken, and what one other document carries: a sentence each.
+def dependence_lines(dependences: Sequence[Dependence], single: bool = False) -> list[str]:
+    """What goes with the documents that were told as broken, or that ``single`` one, and what one other carries.
 
     >>> row = "new", "length", "length", "mean"
-    >>> dependence_lines([Dependence(*row, "", 0.1, 0.3, 0.002)])
+    >>> dependence_lines([Dependence(*row, "", 0.1, True)])
     ['Without them, new does not differ in length.']
-    >>> dependence_lines([Dependence(*row, "a512", 0.4, 0.3, 0.002)])
-    ['1 document of new carries a difference (a512): without it, new does not differ in length.']
+    >>> dependence_lines([Dependence(*row, "a512", 2.1, False)])
+    ['1 document of new carries a difference (a512): without it, that in length is 2.1 times as large.']
     """
-    by_text: dict[str, list[str]] = {}
+    by_text, by_document = dict[str, list[Dependence]](), dict[tuple[str, str], list[Dependence]]()
     for d in dependences:
-        if not d.document:
-            by_text.setdefault(d.generated, []).append(d.axis)
-    said = [f"{one_line(name, 40)} does not differ in {_listed(axes)}" for name, axes in by_text.items()]
-    return ([f"Without them, {'; '.join(said)}."] if said else []) + _carried([d for d in dependences if d.document])
+        if d.document:
+            by_document.setdefault((d.generated, d.document), []).append(d)
+        else:
+            by_text.setdefault(d.generated, []).append(d)
+    without = "; ".join(map(_alike, by_text.values()))
+    lines = [f"Without {'it' if single else 'them'}, {without}."] if without else []
+    for most in sorted(by_document.values(), key=lambda of: -sum(d.vanishes for d in of))[:1]:
+        d, gone = max(most, key=lambda d: abs(1 - d.left)), [d for d in most if d.vanishes]
+        what = _alike(gone) if gone else f"that in {d.axis} is {rounded(d.left)} times as large"
+        text, document = one_line(d.generated, 40), one_line(d.document, 24)
+        lines.append(f"1 document of {text} carries a difference ({document}): without it, {what}.")
+    return lines
 
 
-def _carried(dependences: Sequence[Dependence]) -> list[str]:
-    """One sentence on the document that carries most axes."""
-    by_document: dict[tuple[str, str], list[Dependence]] = {}
-    for d in dependences:
-        by_document.setdefault((d.generated, d.document), []).append(d)
-    if not by_document:
-        return []
-    (text, document), rows = max(by_document.items(), key=lambda of: (sum(d.vanishes for d in of[1]), len(of[1])))
-    name, gone = one_line(text, 40), [d.axis for d in rows if d.vanishes]
-    what = f"{name} does not differ in {_listed(gone)}"
-    if not gone:
-        most = max(rows, key=lambda d: abs(1 - d.left))
-        what = f"the difference in {most.axis} is {rounded(most.left)} times as large"
-    several = "differences" if len(rows) > 1 else "a difference"
-    return [f"1 document of {name} carries {several} ({one_line(document, 24)}): without it, {what}."]
-
-
-def _listed(axes: Sequence[str]) -> str:
-    rest = len(axes) - AXES
-    return joined([*axes[:AXES], counted(rest, "other axis", "other axes")] if rest > 0 else axes, "or")
+def _alike(dependences: Sequence[Dependence]) -> str:
+    axes, rest = [d.axis for d in dependences], len(dependences) - AXES
+    listed = [*axes[:AXES], counted(rest, "other axis", "other axes")] if rest > 0 else axes
+    return f"{one_line(dependences[0].generated, 40)} does not differ in {joined(listed, 'or')}"

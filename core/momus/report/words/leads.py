@@ -29,7 +29,9 @@ def first_sentences(answer: Answer) -> list[str]:
     """
     against, several, lead = answer.against, len(answer.corpora) > 1, leading_sentence(answer)
     broken = broken_lines(answer.broken or (), answer.reference, answer.slices)
-    broken += dependence_lines(answer.dependences)
+    single = [b.alone for b in answer.broken or ()] == [True]
+    order = [a.critic for a in answer.axes]
+    broken += dependence_lines(sorted(answer.dependences, key=lambda d: order.index(d.critic)), single)
     sentences = [*unchanged_lines(against.unchanged if against else ()), *broken, *slice_lines(answer)]
     if against is None:
         sentences += [s for s in (answer.layout, _nearest(answer) if several else "") if s]

@@ -1,0 +1,105 @@
+"""What differences are said to depend on: broken documents, one document, or nothing.
+
+Halves (200 | 200) of 400 answers of one model, critics fitted on its others. The new half is unchanged; one of its
+answers says "!" 9,291 times; 35 % are cut off; it is of another model, as it is, with the loop, or cut off. Usage:
+``python benchmarks/validity/dependence.py --splits 200``; two lines for each kind.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from faults import answers, cut
+from momus import Corpus
+from momus.critic.registry import make_critics
+from momus.critic.rows import stack, take_rows
+from momus.joint.axes import axis_of
+from momus.joint.dependence import dependences
+from momus.verdicts.judge import judge
+from momus.verdicts.settings import Settings
+from momus.verdicts.table import adjust
+
+CRITICS = ["faults", "length", "layout", "symbol-share", "stopword-share"]
+N = 200
+LOOP = "!" * 9291
+SETTINGS = Settings(permutations=999, resamples=99)
+KINDS = {
+    "nothing": "plain",
+    "one loop": "plain",
+    "cut": "cut",
+    "other model": "other",
+    "other model, one loop": "other",
+    "other model, cut": "other, cut",
+}
+
+
+def variants(rng: np.random.Generator) -> tuple[list[str], dict[str, list[str]]]:
+    """Texts to fit on, and every variant of 400 others."""
+    texts, others = answers(), answers("claude-3-opus-20240229")[: 2 * N]
+    plain = texts[: 2 * N]
+    return texts[2 * N :], {
+        "plain": plain,
+        "cut": [cut(t, rng) if rng.random() < 0.35 else t for t in plain],
+        "other": others,
+        "other, cut": [cut(t, rng) if rng.random() < 0.35 else t for t in others],
+        "loop": [f"{t[:200]} {LOOP}" for t in plain],
+    }
+
+
+def measure(kind: str, critics: list[Any], scored: list[dict[str, Any]], splits: int, seed: int) -> None:
+    """Print how often axes differ over the splits, and how often they are said to depend on documents."""
+    rng = np.random.default_rng(seed)
+    counts: tuple[Counter[str], ...] = Counter(), Counter(), Counter()
+    named = 0
+    for _ in range(splits):
+        order = rng.permutation(2 * N)
+        verdicts, axes = [], []
+        for critic, by_variant in zip(critics, scored, strict=True):
+            new = by_variant[KINDS[kind]].take(order[N:])
+            if "loop" in kind:
+                one = by_variant["loop"].take(order[N : N + 1])
+                rows = {key: stack([one.rows[key], take_rows(new.rows[key], np.arange(1, N))]) for key in new.rows}
+                arrays = {a: np.concatenate([getattr(one, a), getattr(new, a)[1:]]) for a in ("nll", "steps")}
+                new = replace(new, rows=rows, reasons=[*one.reasons, *new.reasons[1:]], **arrays)
+            scores = [by_variant["plain"].take(order[:N], "real"), replace(new, corpus="new")]
+            of_critic = judge(critic, scores[0], scores[1], SETTINGS, family=len(critics))
+            names = {v.statistic for v in of_critic if v.p_in_axis is not None}
+            axes += [a for name in names if (a := axis_of(critic, scores, name)) is not None]
+            verdicts += of_critic
+        verdicts = adjust(verdicts)
+        corpora = [Corpus.from_texts(["a"] * N, [f"{n}{i}" for i in range(N)], name=n) for n in ("real", "new")]
+        broken = [("new", "faults", "broken_off_share", "")] if "cut" in kind else []
+        told = dependences(verdicts, axes, corpora, broken, SETTINGS)
+        counts[0].update({v.critic for v in verdicts if v.is_finding and v.leads})
+        counts[1].update(d.critic for d in told if not d.document)
+        counts[2].update(d.critic for d in told if d.document)
+        named += any(d.document for d in told)
+    differ, broken_off, carried = (", ".join(f"{k} {n}" for k, n in sorted(c.items())) or "none" for c in counts)
+    print(kind, f"differ: {differ}", f"go with the cuts: {broken_off}", f"one document: {carried}", sep=" | ")
+    print(f"{kind}: names a document in {named / splits:.3f} of {splits} splits", flush=True)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--splits", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kinds", nargs="*", default=list(KINDS))
+    options = parser.parse_args()
+    fitted, texts = variants(np.random.default_rng(options.seed))
+    critics = make_critics(CRITICS, {})
+    scored = []
+    for critic in critics:
+        critic.fit(Corpus.from_texts(fitted))
+        scored.append({name: critic.score(Corpus.from_texts(of)) for name, of in texts.items()})
+    for kind in options.kinds:
+        measure(kind, critics, scored, options.splits, options.seed)
+
+
+if __name__ == "__main__":
+    main()
