@@ -18,11 +18,12 @@ from faults import answers, cut
 from momus import Corpus
 from momus.critic.registry import make_critics
 from momus.critic.rows import stack, take_rows
-from momus.joint.axes import axis_of
+from momus.joint.axes import AxisRows, axis_of
 from momus.joint.dependence import dependences
 from momus.verdicts.judge import judge
 from momus.verdicts.settings import Settings
 from momus.verdicts.table import adjust
+from momus.verdicts.verdict import Verdict
 
 CRITICS = ["faults", "length", "layout", "symbol-share", "stopword-share"]
 N = 200
@@ -51,36 +52,52 @@ def variants(rng: np.random.Generator) -> tuple[list[str], dict[str, list[str]]]
     }
 
 
+def compared(
+    variant: str, loop: bool, critics: list[Any], scored: list[dict[str, Any]], order: Any
+) -> tuple[list[Verdict], list[AxisRows]]:
+    """Adjusted verdicts on the halves of an order, and the rows of documents of all statistics that may differ."""
+    verdicts, axes = [], []
+    for critic, by_variant in zip(critics, scored, strict=True):
+        new = by_variant[variant].take(order[N:])
+        if loop:
+            one = by_variant["loop"].take(order[N : N + 1])
+            rows = {key: stack([one.rows[key], take_rows(new.rows[key], np.arange(1, N))]) for key in new.rows}
+            arrays = {a: np.concatenate([getattr(one, a), getattr(new, a)[1:]]) for a in ("nll", "steps")}
+            new = replace(new, rows=rows, reasons=[*one.reasons, *new.reasons[1:]], **arrays)
+        scores = [by_variant["plain"].take(order[:N], "real"), replace(new, corpus="new")]
+        of_critic = judge(critic, scores[0], scores[1], SETTINGS, family=len(critics))
+        names = {v.statistic for v in of_critic if v.p_in_axis is not None}
+        axes += [a for name in names if (a := axis_of(critic, scores, name)) is not None]
+        verdicts += of_critic
+    return adjust(verdicts), axes
+
+
 def measure(kind: str, critics: list[Any], scored: list[dict[str, Any]], splits: int, seed: int) -> None:
-    """Print how often axes differ over the splits, and how often they are said to depend on documents."""
+    """Print how often axes differ over the splits, and how often they are said to depend on documents.
+
+    Of axes that are said to go with cuts, ``wrong`` differ where nothing is cut.
+    """
     rng = np.random.default_rng(seed)
-    counts: tuple[Counter[str], ...] = Counter(), Counter(), Counter()
-    named = 0
+    counts: tuple[Counter[str], ...] = Counter(), Counter(), Counter(), Counter()
+    named, is_cut, variant = 0, "cut" in kind, KINDS[kind]
     for _ in range(splits):
         order = rng.permutation(2 * N)
-        verdicts, axes = [], []
-        for critic, by_variant in zip(critics, scored, strict=True):
-            new = by_variant[KINDS[kind]].take(order[N:])
-            if "loop" in kind:
-                one = by_variant["loop"].take(order[N : N + 1])
-                rows = {key: stack([one.rows[key], take_rows(new.rows[key], np.arange(1, N))]) for key in new.rows}
-                arrays = {a: np.concatenate([getattr(one, a), getattr(new, a)[1:]]) for a in ("nll", "steps")}
-                new = replace(new, rows=rows, reasons=[*one.reasons, *new.reasons[1:]], **arrays)
-            scores = [by_variant["plain"].take(order[:N], "real"), replace(new, corpus="new")]
-            of_critic = judge(critic, scores[0], scores[1], SETTINGS, family=len(critics))
-            names = {v.statistic for v in of_critic if v.p_in_axis is not None}
-            axes += [a for name in names if (a := axis_of(critic, scores, name)) is not None]
-            verdicts += of_critic
-        verdicts = adjust(verdicts)
+        verdicts, axes = compared(variant, "loop" in kind, critics, scored, order)
         corpora = [Corpus.from_texts(["a"] * N, [f"{n}{i}" for i in range(N)], name=n) for n in ("real", "new")]
-        broken = [("new", "faults", "broken_off_share", "")] if "cut" in kind else []
+        broken = [("new", "faults", "broken_off_share", "")] if is_cut else []
         told = dependences(verdicts, axes, corpora, broken, SETTINGS)
-        counts[0].update({v.critic for v in verdicts if v.is_finding and v.leads})
-        counts[1].update(d.critic for d in told if not d.document)
-        counts[2].update(d.critic for d in told if d.document)
+        differ = {v.critic for v in verdicts if v.is_finding and v.leads}
+        go = {d.critic for d in told if not d.document}
+        counts[0].update(differ)
+        counts[1].update(go)
+        counts[2].update({d.critic for d in told if d.document})
+        if go:
+            whole, _ = compared("other" if "other" in variant else "plain", False, critics, scored, order)
+            counts[3].update(go & {v.critic for v in whole if v.is_finding})
         named += any(d.document for d in told)
-    differ, broken_off, carried = (", ".join(f"{k} {n}" for k, n in sorted(c.items())) or "none" for c in counts)
-    print(kind, f"differ: {differ}", f"go with the cuts: {broken_off}", f"one document: {carried}", sep=" | ")
+    said = (", ".join(f"{k} {n}" for k, n in sorted(c.items())) or "none" for c in counts)
+    heads = "differ", "go with the cuts", "one document", "wrong"
+    print(kind, *(f"{head}: {counted}" for head, counted in zip(heads, said, strict=True)), sep=" | ")
     print(f"{kind}: names a document in {named / splits:.3f} of {splits} splits", flush=True)
 
 

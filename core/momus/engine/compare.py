@@ -256,8 +256,7 @@ def depended(run: Run, texts: Texts) -> None:
     with run.timed.stage("all axes", "documents that differences depend on"):
         rows = [*results.axes, *results.behind]
         depend = dependences(results.verdicts, rows, texts.analysed, broken, run.settings)
-    results.joint = replace(results.joint, dependences=depend)
-    results.behind.clear()
+    results.joint, results.behind = replace(results.joint, dependences=depend), []
 
 
 def compared_with_real(run: Run, texts: Texts) -> None:

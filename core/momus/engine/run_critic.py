@@ -137,8 +137,9 @@ def rows_behind(measurement: Measured, verdicts: Sequence[Verdict]) -> list[Axis
     """Rows of documents of what may differ beside the headline, and of faults; none where rows are of no documents."""
     faulty = measurement.critic.reporting.faulty
     behind = [v for v in verdicts if not v.headline and v.p_in_axis is not None and (v.p_in_axis <= v.alpha or faulty)]
-    names = dict.fromkeys(v.statistic for v in behind)
-    axes = (axis_of(measurement.critic, measurement.sampled, name) for name in names)
+    axes = (
+        axis_of(measurement.critic, measurement.sampled, name) for name in dict.fromkeys(v.statistic for v in behind)
+    )
     return [a for a in axes if a is not None]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, inf, isfinite, nan
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -20,15 +21,10 @@ from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings
 from momus.verdicts.verdict import Verdict
 
-HALF, MOVED = 0.5, 0.25
+HALF, MOVED, HEAVIEST = 0.5, 0.25, 16
 """What is left at most of a difference that goes with broken documents, and what one document that carries it moves at
-least: fewer documents are less certain, which alone makes nothing vanish."""
-HEAVIEST = 16
-"""Documents of wide rows that may carry a difference: those with the largest sums."""
-FEW, CLEAR = 199, 0.1
-"""Relabellings of a first test, and p from which there is no second one."""
-Sides = tuple[Bools, Bools]
-"""Documents of the reference, (n,), and of a generated text, (m,)."""
+least: fewer documents are less certain, which alone makes nothing vanish. Documents of wide rows that may carry one."""
+Sides = tuple[Bools, Bools]  # documents of the reference, (n,), and of a generated text, (m,)
 
 
 @dataclass(frozen=True)
@@ -76,12 +72,11 @@ class _Difference:
             return nan, False
         real, generated = ({s.rows: self.rows.rows[n][of]} for n, of in zip(names, numbers, strict=True))
         level = v.alpha * min(v.p_axis / v.p_axis_adjusted, 1.0) if v.p_axis and v.p_axis_adjusted else v.alpha
-        left = p = nan
-        for n in (FEW, max(FEW, ceil(4 / level))):
-            blocks = in_blocks(design, seed)
-            p, _, size = axis_test([s], real, generated, design=blocks, permutations=n, wide=n, seed=seed)
+        options: dict[str, Any] = {"design": in_blocks(design, seed), "seed": seed}
+        for n in (199, ceil(4 / level)):  # the second one decides where p is small
+            p, _, size = axis_test([s], real, generated, permutations=n, wide=n, **options)
             left = size / (v.difference or nan)
-            if p >= CLEAR or not abs(left) <= most:
+            if p >= 2 * v.alpha or not abs(left) <= most:
                 break
         return left, abs(left) <= most and p > level
 
@@ -90,8 +85,7 @@ class _Difference:
         scored = [self.rows.scored[c.name] for c in self.corpora]
         tables = Tables.of(*(self.rows.rows[c.name][of] for c, of in zip(self.corpora, scored, strict=True)))
         order = np.argsort(-np.asarray(abs(tables.generated).sum(axis=1)).ravel(), kind="stable")
-        order = order[:HEAVIEST] if tables.width > NARROW else order
-        rows = tables.generated[order]
+        rows = tables.generated[order[: HEAVIEST if tables.width > NARROW else None]]
         # sums of the generated text, whole and without each of k documents: (1 + k, V)
         less = np.vstack([np.zeros((1, tables.width)), rows.toarray() if sparse.issparse(rows) else rows])
         prepared = Prepared(np.tile(total(tables.real), (len(less), 1)), total(tables.generated) - less)
@@ -128,18 +122,15 @@ def dependences(
     told = []
     for text in texts:
         of_text = [fault for name, *fault in broken if name == text.name]
-        alone = [document for *_, document in of_text if document]
-        # rows of a fault are [whether a document has it, 1]
-        tables = [known[c, s].rows for c, s, document in of_text if not document and (c, s) in known]
-        flags = np.zeros(len(real), bool), np.isin(text.ids, alone)
-        for of_side, corpus in zip(flags, (real, text), strict=True):
-            of_side |= np.any([t[corpus.name][:, 0] > 0 for t in tables], axis=0)
-        faults = {critic for critic, _, document in of_text if not document}
-        findings = [v for v in verdicts if v.is_finding and v.generated == text.name and v.critic not in faults]
-        for leading in (v for v in findings if v.leads):
-            of_axis = [leading, *(v for v in findings if v.critic == leading.critic and v is not leading)]
-            if all((v.critic, v.statistic) in known for v in of_axis):
-                rows = [_Difference(v, known[v.critic, v.statistic], (real, text), settings) for v in of_axis]
+        faults = {(critic, statistic) for critic, statistic, document in of_text if not document}
+        flags = np.zeros(len(real), bool), np.isin(text.ids, [document for *_, document in of_text])
+        for table in (known[key].rows for key in faults if key in known):  # [whether a document has the fault, 1]
+            flags = flags[0] | (table[real.name][:, 0] > 0), flags[1] | (table[text.name][:, 0] > 0)
+        findings = [v for v in verdicts if v.is_finding and v.generated == text.name and v.critic not in dict(faults)]
+        for critic in (v.critic for v in findings if v.leads):
+            of_axis = sorted((v for v in findings if v.critic == critic), key=lambda v: not v.leads)
+            if all((critic, v.statistic) in known for v in of_axis):
+                rows = [_Difference(v, known[critic, v.statistic], (real, text), settings) for v in of_axis]
                 told.append(_of_axis(rows, flags))
     return tuple(d for d in told if d is not None)
 

@@ -274,11 +274,9 @@ class Results:
         What a reader must know before believing the numbers.
     pairs
         Headline rows between generated corpora (``pairwise``), adjusted among themselves.
-    axes
-        Headline rows of all documents by critic, for analyses of several critics at once; empty in runs that were read
-        from a folder.
-    behind
-        Rows of other statistics that may differ, until the run has found on which documents they depend.
+    axes, behind
+        Headline rows of all documents by critic, for analyses of several critics at once, and those of other statistics
+        that may differ, while the run lasts; empty in runs that were read from a folder.
     joint
         Those analyses: ranks, adjustment, slices, wins.
     left_out

@@ -30,7 +30,7 @@ def axis(critic, statistic, tables):
     return AxisRows(critic, critic, statistic, tables, scored, {})
 
 
-def dependent(statistic, real, new, broken=None, axes=20):
+def dependent(statistic, real, new, broken=None, axes=20, alone=""):
     """What the difference of two texts depends on; documents of the new one in ``broken`` have a fault."""
     tables = {"real": real, "new": new}
     (result,) = compare_rows([statistic], {"x": real}, {"x": new}, axis=True, family=axes)
@@ -53,7 +53,8 @@ def dependent(statistic, real, new, broken=None, axes=20):
     ]
     known = [axis("x", statistic, tables)]
     if broken is None:
-        return verdict.differs, dependences([verdict], known, corpora, [], Settings())
+        told = [("new", "faults", "loop_share", alone)] if alone else []
+        return verdict.differs, dependences([verdict], known, corpora, told, Settings())
     has = np.isin(np.arange(len(new)), broken)
     flags = {"real": np.zeros(len(real)), "new": has}
     known.append(axis("faults", FAULT, {n: rows_of(FAULT, f) for n, f in flags.items()}))
@@ -97,15 +98,29 @@ def test_nothing_is_broken():
     assert dependent(MEAN, rows_of(MEAN, real), rows_of(MEAN, new)) == (True, ())
 
 
-def test_the_document_that_carries_a_mean_is_named():
+def test_one_document_that_moves_a_mean_beyond_its_certainty_is_no_finding():
+    """The test is studentised: a value of 40 among others below 1 leaves nothing to carry."""
     rng = np.random.default_rng(4)
     real, new = rng.normal(size=(2, 200)) / 10
-    new += 0.06
     new[7] = 40
-    # its test is studentised, and one value of 40 makes the mean uncertain: the median row of 12 stays small
-    real, new = rows_of(MEAN, real), rows_of(MEAN, new)
-    differs, told = dependent(MEAN, real, new, axes=1)
-    assert differs == bool(told)
+    assert dependent(MEAN, rows_of(MEAN, real), rows_of(MEAN, new), axes=1) == (False, ())
+
+
+def test_the_document_that_carries_a_mean_is_named():
+    rng = np.random.default_rng(90)
+    real, new = rng.integers(0, 4, size=(2, 8)).astype(float)
+    new[3] = 6
+    differs, told = dependent(MEAN, rows_of(MEAN, real), rows_of(MEAN, new), axes=1)
+    assert differs
+    assert [(d.document, d.vanishes) for d in told] == [("new3", True)]
+
+
+def test_one_far_document_carries_no_distance_of_ranks():
+    rng = np.random.default_rng(4)
+    real, new = rng.normal(size=(2, 200))
+    new += 0.6
+    new[7] = 40
+    assert dependent(KS, rows_of(KS, real), rows_of(KS, new)) == (True, ())
 
 
 def counts(rng, n, first, width=500):
@@ -126,6 +141,16 @@ def test_the_document_that_carries_a_distance_is_named(wide):
     assert differs
     assert [(d.document, d.vanishes) for d in told] == [("new7", False)]
     assert told[0].left < 0.5
+
+
+@pytest.mark.parametrize("alone", ["", "new3"])
+def test_the_only_document_that_is_told_as_broken_is_set_aside(alone):
+    rng = np.random.default_rng(50)
+    real, new = rng.multinomial(30, [0.5, 0.3, 0.2], size=(2, 60)).astype(float)
+    new[3] = 8 * new[3] + [200, 0, 0]
+    differs, told = dependent(TVD, real, new, axes=1, alone=alone)
+    assert differs
+    assert [(d.document, d.vanishes) for d in told] == [("" if alone else "new3", True)]
 
 
 def test_halves_of_one_text_name_none():
