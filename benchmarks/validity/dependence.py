@@ -2,7 +2,8 @@
 
 Halves (200 | 200) of 400 answers of one model, critics fitted on its others. The new half is unchanged; one of its
 answers says "!" 9,291 times; 35 % are cut off; it is of another model, as it is, with the loop, or cut off. Usage:
-``python benchmarks/validity/dependence.py --splits 200``; two lines for each kind.
+``python benchmarks/validity/dependence.py --splits 200``; two lines for each kind. With ``--screen``, one whole
+comparison of such answers by prompts.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from typing import Any
 
 import numpy as np
 
+import momus
 from faults import answers, cut
 from momus import Corpus
 from momus.critic.registry import make_critics
 from momus.critic.rows import stack, take_rows
 from momus.joint.axes import AxisRows, axis_of
 from momus.joint.dependence import dependences
+from momus.report.words.leads import first_sentences
+from momus.runs.answer import answer_of
 from momus.verdicts.judge import judge
 from momus.verdicts.settings import Settings
 from momus.verdicts.table import adjust
@@ -101,13 +105,38 @@ def measure(kind: str, critics: list[Any], scored: list[dict[str, Any]], splits:
     print(f"{kind}: names a document in {named / splits:.3f} of {splits} splits", flush=True)
 
 
+def screen(old: str, new: str, change: str) -> None:
+    """Compare 200 answers of two models, all critics, the new ones changed, and print what is said of broken ones."""
+    rng = np.random.default_rng(0)
+    texts, others = answers(old), answers(new)
+    some = rng.permutation(len(texts))[:N].tolist()
+    changed = [others[i] for i in some]
+    if change == "cut":
+        changed = [cut(t, rng) if rng.random() < 0.35 else t for t in changed]
+    if change == "one loop":
+        changed[7] = f"{changed[7][:200]} {LOOP}"
+    ids, prompts = [f"a{i}" for i in some], [f"p{i}" for i in some]
+    versions = {"old": [texts[i] for i in some], "new": changed}
+    pair = {name: Corpus.from_texts(of, ids, prompts=prompts, name=name) for name, of in versions.items()}
+    run = momus.compare(against={"old": pair["old"]}, generated={"new": pair["new"]}, reporter=momus.progress.Silent())
+    answer, seconds = answer_of(run), run.signature["seconds"]
+    differing = [a.axis for a in answer.axes if a.worst.differs]
+    print(f"{old}, {new}: {change}; {len(differing)} axes differ: {', '.join(differing)}")
+    print(*(line for line in first_sentences(answer) if line.startswith(("Broken", "Without", "1 document"))), sep="\n")
+    print(f"{seconds.get('all axes', 0.0)} of {seconds['total']} s", flush=True)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kinds", nargs="*", default=list(KINDS))
+    parser.add_argument("--screen", nargs=3, help="old and new model, and nothing, cut or one loop: a whole comparison")
     options = parser.parse_args()
+    if options.screen:
+        screen(*options.screen)
+        return
     fitted, texts = variants(np.random.default_rng(options.seed))
     critics = make_critics(CRITICS, {})
     scored = []
