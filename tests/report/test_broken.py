@@ -9,8 +9,10 @@ import pytest
 
 import momus
 from momus import Corpus, Document, Section
+from momus.comparison import read_comparison
 from momus.evidence import Faulty, Table, from_json, to_json
-from momus.report.words.leads import broken_lines, first_sentences
+from momus.joint.dependence import Dependence
+from momus.report.words.leads import broken_lines, dependence_lines, first_sentences
 from momus.runs.answer import answer_of
 from momus.runs.findings import LEVEL, broken_of, exceeds
 from momus.runs.result import CriticResult, Unscored
@@ -161,3 +163,40 @@ def test_faults_of_few_groups_are_not_told_by_their_documents():
     (found,) = told[9]
     assert found.fault.name == "broken-off"
     assert found.high - found.low > 0.3, "twelve authors, not 120 documents"
+
+
+def cut_versions(cut):
+    """Two versions of 120 texts; those of the new one in ``cut`` end after half of their sentences, within one."""
+    rng = random.Random(5)
+    sentence = lambda: " ".join(rng.sample(["rain", "stone", "cat", "runs", "under", "tree"], 5)).capitalize()  # noqa: E731
+    old = [". ".join(sentence() for _ in range(rng.randint(6, 9))) + "." for _ in range(120)]
+    new = [f"{t[: len(t) // 2].rstrip('. ')} the" if i in cut else t for i, t in enumerate(old)]
+    ids = [f"a{i}" for i in range(120)]
+    return (Corpus.from_texts(texts, ids, prompts=ids, name=n) for n, texts in (("old", old), ("new", new)))
+
+
+@pytest.mark.parametrize(("cut", "is_told"), [(range(40), True), ((), False)])
+def test_what_goes_with_broken_documents_is_told_behind_them(tmp_path, cut, is_told):
+    old, new = cut_versions(cut)
+    quick = {"permutations": 999, "resamples": 99, "reporter": momus.progress.Silent()}
+    critics = ["faults", "length"]
+    run = momus.compare(against={"old": old}, generated={"new": new}, critics=critics, out=tmp_path / "run", **quick)
+    told = first_sentences(answer_of(run))
+    assert ("Without them, new does not differ in length of documents." in told) == is_told
+    if is_told:
+        assert told[told.index("Without them, new does not differ in length of documents.") - 1].startswith("Broken: ")
+    again = read_comparison(tmp_path / "run")
+    assert again.joint.dependences == run.joint.dependences
+    assert first_sentences(answer_of(again)) == told
+    assert [d["critic"] for d in again.joint.to_json()["dependences"]] == ["length"] * is_told
+    assert not run.behind
+
+
+def test_one_sentence_names_the_document_that_carries_most():
+    row = lambda axis, document, left, vanishes: Dependence("new", axis, axis, "mean", document, left, vanishes)  # noqa: E731
+    told = [row("length", "a1", 0.2, False), row("marks", "a512", 0.1, True), row("rhythm", "a512", 1.8, False)]
+    assert dependence_lines(told) == [
+        "1 document of new carries a difference (a512): without it, new does not differ in marks."
+    ]
+    five = [row(axis, "", 0.1, True) for axis in ("a", "b", "c", "d", "e")]
+    assert dependence_lines(five, single=True) == ["Without it, new does not differ in a, b, c or 2 other axes."]

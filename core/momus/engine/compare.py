@@ -37,11 +37,13 @@ from momus.engine.reuse import Reuse
 from momus.engine.run_critic import Work
 from momus.errors import UsageError
 from momus.joint.better import Preference
+from momus.joint.dependence import dependences
 from momus.joint.ranks import analyse, nearer_of
 from momus.joint.slices import reading_slices, together
 from momus.numeric.devices import resolve_device
 from momus.processes import usable_cores
 from momus.progress import Timed, default_reporter
+from momus.runs.findings import broken_of
 from momus.runs.folder import JOINT, REPORT, RunFolder, write_joint
 from momus.runs.kept import write_texts
 from momus.runs.result import Results
@@ -119,6 +121,7 @@ def compare(request: Request, page: Page | None = None) -> Results:
             run.results, texts, run.selection.critics, run.settings, request.command, run.started
         )
         run.results.signature["labels"] = labels
+        depended(run, texts)
         if run.folder is not None:
             published(run, run.folder, page)
         run.results.signature["seconds"] = _seconds(run)  # again: of a run without a folder too
@@ -226,6 +229,17 @@ def judged(run: Run, texts: Texts) -> None:
         slices=together([s for r in results.results for s in r.slices], alpha),
         wins=tuple(adjusted_by_text([w for r in results.results for w in r.wins])),
     )
+
+
+def depended(run: Run, texts: Texts) -> None:
+    """Say which differences go with documents that are broken, and which one document carries."""
+    results = run.results
+    told = broken_of(results.results, results.signature) or ()
+    broken = [(b.generated, b.critic, b.fault.of, b.fault.ids[0] if b.alone else "") for b in told]
+    with run.timed.stage("all axes", "documents that differences depend on"):
+        rows = [*results.axes, *results.behind]
+        depend = dependences(results.verdicts, rows, texts.analysed, broken, run.settings)
+    results.joint, results.behind = replace(results.joint, dependences=depend), []
 
 
 def compared_with_real(run: Run, texts: Texts) -> None:

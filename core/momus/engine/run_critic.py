@@ -25,6 +25,7 @@ from momus.engine.measured import Measured, few_notes, measured, with_shown
 from momus.engine.reuse import Reuse, critic_signature, kept_outcome
 from momus.errors import FittingError
 from momus.estimator import clone, json_params
+from momus.joint.axes import AxisRows, axis_of
 from momus.joint.partners import wins_of
 from momus.joint.slice_tests import slices_of
 from momus.joint.slices import codes_of
@@ -126,7 +127,18 @@ def run_critic(critic: Critic[Any], work: Work, timed: Timed) -> Outcome:
     # verdicts first: the spread is written into them, and examples follow the one that leads
     result = with_spread(result, measurement, settings, timed)
     result = with_shown(result, measurement, settings, timed)
-    return replace(written(result, measurement, folder), again=(*again, *measurement.again))
+    outcome = written(result, measurement, folder)
+    return replace(outcome, again=(*again, *measurement.again), behind=rows_behind(measurement, result.verdicts))
+
+
+def rows_behind(measurement: Measured, verdicts: Sequence[Verdict]) -> list[AxisRows]:
+    """Rows of documents of what may differ beside the headline, and of faults; none where rows are of no documents."""
+    faulty = measurement.critic.reporting.faulty
+    behind = [v for v in verdicts if not v.headline and v.p_in_axis is not None and (v.p_in_axis <= v.alpha or faulty)]
+    axes = (
+        axis_of(measurement.critic, measurement.sampled, name) for name in dict.fromkeys(v.statistic for v in behind)
+    )
+    return [a for a in axes if a is not None]
 
 
 def verdicts_of(measurement: Measured, work: Work, timed: Timed) -> list[Verdict]:

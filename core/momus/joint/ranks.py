@@ -19,6 +19,7 @@ from momus.inference.matching import Names, pools_of
 from momus.inference.ranking import Distances, Ranks, average, nearest_on_average, ranked
 from momus.joint.adjusted import AdjustedRow, adjusted_verdicts
 from momus.joint.axes import AxisRows
+from momus.joint.dependence import Dependence
 from momus.joint.partners import Win
 from momus.joint.replicates import Replicates
 from momus.joint.slices import Slices
@@ -253,6 +254,8 @@ class Joint:
         Shares of prompts on which a statistic is larger in the generated text.
     nearer
         Which of two models is nearer to real text, where one is the reference and real text is given too.
+    dependences
+        Differences that go with broken documents, or that one document carries.
     """
 
     ranking: Ranking | None = None
@@ -260,6 +263,7 @@ class Joint:
     nearer: tuple[Nearer, ...] = ()
     slices: tuple[Slices, ...] = ()
     wins: tuple[Win, ...] = ()
+    dependences: tuple[Dependence, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Convert to plain lists, strings and numbers; numbers that do not exist are null."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from momus.against.versions import Against
 from momus.evidence import Overuse, Overused, Table
 from momus.joint.better import Better, Preference, better_of, rows_of
+from momus.joint.dependence import Dependence
 from momus.joint.partners import Win
 from momus.joint.ranks import ALL_AXES, RankRow
 from momus.joint.slices import Slices
@@ -206,6 +207,8 @@ class Answer:
         Whether texts are better than the reference by what the user named.
     against
         What changed from the reference, where that is text of a model.
+    dependences
+        Differences that go with broken documents, or that one document carries.
     """
 
     corpora: tuple[CorpusAnswer, ...]
@@ -220,6 +223,7 @@ class Answer:
     alpha: float = 0.05
     better: Sequence[Better] = ()
     against: Against | None = None
+    dependences: tuple[Dependence, ...] = ()
 
     @property
     def nearest(self) -> CorpusAnswer | None:
@@ -285,6 +289,7 @@ def answer_of(comparison: Results) -> Answer:
         alpha,
         _better(comparison, alpha),
         comparison.against,
+        comparison.joint.dependences,
     )
 
 

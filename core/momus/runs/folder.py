@@ -20,6 +20,7 @@ from momus import ownership
 from momus.arguments import arg
 from momus.errors import StoreError
 from momus.files import write_json
+from momus.joint.dependence import Dependence
 from momus.joint.partners import Win
 from momus.joint.ranks import Joint
 from momus.joint.slices import Slices
@@ -335,8 +336,10 @@ def _check_names(comparison: Results, path: Path) -> None:
         named += [(file, "corpus", name, generated) for name, _ in r.evidence]
     named += [(file, "critic", v.critic, critics) for file, v in rows]
     named += [(file, "corpus", name, corpora) for file, v in rows for name in (v.generated, v.reference)]
-    of_joint: list[Slices | Win] = [*comparison.joint.slices, *comparison.joint.wins]
+    depend = comparison.joint.dependences
+    of_joint: list[Slices | Win | Dependence] = [*comparison.joint.slices, *comparison.joint.wins, *depend]
     named += [(JOINT, "corpus", x.generated, generated) for x in of_joint]
+    named += [(JOINT, "critic", x.critic, critics) for x in depend]
     for file, what, name, known in named:
         if name not in known:
             raise StoreError(f"{path / file}: {what} is {shown(name)}, expected one of {', '.join(known)}", hint=AGAIN)

@@ -245,12 +245,15 @@ class Outcome:
         What an earlier run had done of it and was done again.
     axis
         Headline rows of all documents, for analyses of several critics at once; None for critics of running text.
+    behind
+        Rows of documents of other statistics that may differ.
     """
 
     result: CriticResult
     scores: Sequence[Scores] = ()
     again: Sequence[Again] = ()
     axis: AxisRows | None = None
+    behind: Sequence[AxisRows] = ()
 
 
 @dataclass
@@ -271,9 +274,9 @@ class Results:
         What a reader must know before believing the numbers.
     pairs
         Headline rows between generated corpora (``pairwise``), adjusted among themselves.
-    axes
-        Headline rows of all documents by critic, for analyses of several critics at once; empty in runs that were read
-        from a folder.
+    axes, behind
+        Headline rows of all documents by critic, for analyses of several critics at once, and those of other statistics
+        that may differ, while the run lasts; empty in runs that were read from a folder.
     joint
         Those analyses: ranks, adjustment, slices, wins.
     left_out
@@ -289,6 +292,7 @@ class Results:
     scores: dict[tuple[str, str], Scores] = field(default_factory=dict)
     pairs: list[Verdict] = field(default_factory=list)
     axes: list[AxisRows] = field(default_factory=list, repr=False)
+    behind: list[AxisRows] = field(default_factory=list, repr=False)
     joint: Joint = field(default_factory=Joint)
     left_out: dict[str, str] = field(default_factory=dict)
     folder: Path | None = field(default=None, compare=False, repr=False)
@@ -298,6 +302,7 @@ class Results:
         self.results.append(outcome.result)
         self.scores |= {(outcome.result.name, s.corpus): s for s in outcome.scores}
         self.axes += [outcome.axis.sharing(self.axes)] if outcome.axis else []
+        self.behind += outcome.behind
 
     def rows(self) -> list[dict[str, Any]]:
         """Verdicts as dicts."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from momus.against.versions import Against, Unchanged
 from momus.joint.better import NEARER, Better
+from momus.joint.dependence import Dependence
 from momus.joint.slices import Slices
 from momus.report.safe import one_line
 from momus.report.words.format import HUMAN, percent, rounded
@@ -17,8 +18,8 @@ from momus.runs.answer import Answer, Cell, CorpusAnswer
 from momus.runs.findings import Broken
 from momus.text.counting import counted, joined, text_of
 
-IDS, EACH = 3, 2
-"""Documents that are named, and broken kinds in a line; there are two lines at most."""
+IDS, EACH, AXES = 3, 2, 3
+"""Documents that are named, and broken kinds in a line, of which there are two at most; axes that are listed."""
 
 
 def first_sentences(answer: Answer) -> list[str]:
@@ -28,6 +29,9 @@ def first_sentences(answer: Answer) -> list[str]:
     """
     against, several, lead = answer.against, len(answer.corpora) > 1, leading_sentence(answer)
     broken = broken_lines(answer.broken or (), answer.reference, answer.slices)
+    single = [b.alone for b in answer.broken or ()] == [True]
+    order = [a.critic for a in answer.axes]
+    broken += dependence_lines(sorted(answer.dependences, key=lambda d: order.index(d.critic)), single)
     sentences = [*unchanged_lines(against.unchanged if against else ()), *broken, *slice_lines(answer)]
     if against is None:
         sentences += [s for s in (answer.layout, _nearest(answer) if several else "") if s]
@@ -104,6 +108,37 @@ def _said(b: Broken, reference: str, slices: Sequence[Slices]) -> str:
 def _ids(ids: Sequence[str], documents: int) -> str:
     shown = ", ".join(one_line(i, 24) for i in ids[:IDS])
     return f"{shown} …" if documents > min(len(ids), IDS) else shown
+
+
+def dependence_lines(dependences: Sequence[Dependence], single: bool = False) -> list[str]:
+    """What goes with the documents that were told as broken, or that ``single`` one, and what one other carries.
+
+    >>> row = "new", "length", "length", "mean"
+    >>> dependence_lines([Dependence(*row, "", 0.1, True)])
+    ['Without them, new does not differ in length.']
+    >>> dependence_lines([Dependence(*row, "a512", 2.1, False)])
+    ['1 document of new carries a difference (a512): without it, that in length is 2.1 times as large.']
+    """
+    by_text, by_document = dict[str, list[Dependence]](), dict[tuple[str, str], list[Dependence]]()
+    for d in dependences:
+        if d.document:
+            by_document.setdefault((d.generated, d.document), []).append(d)
+        else:
+            by_text.setdefault(d.generated, []).append(d)
+    without = "; ".join(map(_alike, by_text.values()))
+    lines = [f"Without {'it' if single else 'them'}, {without}."] if without else []
+    for most in sorted(by_document.values(), key=lambda of: -sum(d.vanishes for d in of))[:1]:
+        d, gone = max(most, key=lambda d: abs(1 - d.left)), [d for d in most if d.vanishes]
+        what = _alike(gone) if gone else f"that in {d.axis} is {rounded(d.left)} times as large"
+        text, document = one_line(d.generated, 40), one_line(d.document, 24)
+        lines.append(f"1 document of {text} carries a difference ({document}): without it, {what}.")
+    return lines
+
+
+def _alike(dependences: Sequence[Dependence]) -> str:
+    axes, rest = [d.axis for d in dependences], len(dependences) - AXES
+    listed = [*axes[:AXES], counted(rest, "other axis", "other axes")] if rest > 0 else axes
+    return f"{one_line(dependences[0].generated, 40)} does not differ in {joined(listed, 'or')}"
 
 
 def unchanged_lines(unchanged: Sequence[Unchanged]) -> list[str]:
