@@ -1,12 +1,14 @@
 """Findings: which competes with which, what is told first, and what is told once."""
 
+from dataclasses import replace
+
 import pytest
 from tests.verdicts import verdict_of
 
 from momus.evidence import Overuse, Overused, Table, Wording
 from momus.inference import Method
 from momus.report.words.leads import first_sentences
-from momus.report.words.sentences import says_what
+from momus.report.words.sentences import said, says_what
 from momus.report.words.table import cell_text, overview
 from momus.runs.answer import Cell, answer_of
 from momus.runs.findings import Finding, findings_of_axis, in_order, significant
@@ -101,6 +103,22 @@ def test_only_things_beyond_the_critical_value_are_findings():
     assert significant(OPENED, None) == []
     silent = results(openings(p_adjusted=0.4))
     assert answer_of(silent).findings == ()
+
+
+def test_openings_add_up_since_a_document_has_one():
+    went = [Overused(text, old, new, "", 0.2) for text, old, new in (("of course", 23, 1), ("thank you", 20, 0))]
+    went += [Overused("hello !", 14, 0, "", 0.15), Overused("rare", 2, 0, "", 0.01)]
+    things = (*went, Overused("sure ,", 3, 25, "", 0.22), Overused("i'm glad", 12, 1, "", 0.12))
+    opened = Overuse("first words", "% of documents", things, of="recurring_openings", exclusive=True)
+    told = answer_of(results(openings(), overuse=opened)).findings
+    # what is beyond chance of each of the four: .1 of the largest change
+    assert told[0].touched == pytest.approx(0.22 * 0.5 + 0.2 * 0.5 + 0.14 * (1 - 0.1 / 0.15) + 0.11 * (1 - 0.1 / 0.12))
+    assert [said(f) for f in told] == [
+        "2 % of documents open with “of course”, “thank you”, “hello!” or 1 other (human: 69 %)",
+        "25 % of documents open with “sure,” (human: 3 %)",
+    ]
+    alone = replace(opened, exclusive=False)
+    assert len(answer_of(results(openings(), overuse=alone)).findings) == 5, "shares of words do not add up"
 
 
 def test_findings_of_all_axes_are_told_by_the_documents_that_they_touch():

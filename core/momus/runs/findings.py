@@ -47,6 +47,8 @@ class Finding:
         Share of documents that would surely have to change, see `momus.verdicts.table`.
     weight
         What it counts for the order of findings.
+    others
+        Further things that change in the same direction, and of which a document has one at most: shares add up.
     """
 
     row: Verdict
@@ -54,6 +56,7 @@ class Finding:
     unit: str = ""
     touched: float = 0.0
     weight: float = 0.0
+    others: tuple[Overused, ...] = ()
 
     @property
     def rises(self) -> bool:
@@ -110,7 +113,8 @@ def findings_of_axis(rows: Sequence[Verdict], overuses: Sequence[Overuse], facto
     for overuse in overuses:
         row = differing.get(overuse.of)
         if row is not None and row.wording.item:
-            findings += [_of_thing(i, overuse.unit, row) for i in significant(overuse, row, overuses)]
+            things = [_of_thing(i, overuse.unit, row) for i in significant(overuse, row, overuses)]
+            findings += _added(things) if overuse.exclusive else things
     named = {f.row.statistic for f in findings}
     findings += [Finding(v, touched=surely_touched(v)) for v in differing.values() if v.statistic not in named]
     concrete = [f for f in findings if f.thing is not None or (f.row.wording.concrete and not f.row.wording.item)]
@@ -130,6 +134,17 @@ def _of_thing(thing: Overused, unit: str, row: Verdict) -> Finding:
         beyond = 1 - min((row.method.critical or 0.0) / thing.size, 0.95) if thing.size else 1.0
         sure = abs(thing.generated - thing.real) / 100 * beyond
     return Finding(row, thing, unit, sure)
+
+
+def _added(things: Sequence[Finding]) -> list[Finding]:
+    """Things of which a document has one at most as one finding for those that came, and one for those that went."""
+    kinds = ([f for f in things if f.rises is rises] for rises in (False, True))
+    merged = [
+        replace(kind[0], others=tuple(f.thing for f in kind[1:] if f.thing), touched=sum(f.touched for f in kind))
+        for kind in kinds
+        if kind
+    ]
+    return sorted(merged, key=lambda f: -f.touched)
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:

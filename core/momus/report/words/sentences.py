@@ -9,7 +9,7 @@ from momus.arguments import arg
 from momus.report.safe import one_line
 from momus.report.words.findings import statistic_name
 from momus.report.words.format import HUMAN, compared, number, p_value, percent, rounded, signed_percent
-from momus.runs.answer import Answer, AxisAnswer, Cell, CorpusOveruse
+from momus.runs.answer import NAMED, Answer, AxisAnswer, Cell, CorpusOveruse
 from momus.runs.findings import Finding
 from momus.runs.result import CriticResult
 from momus.text.counting import counted, joined, text_of
@@ -113,7 +113,8 @@ def said(f: Finding) -> str:
     """A finding with both values, such as ``18 % of documents open with “Here's” (human: 42 %)``."""
     if f.thing is None:
         return stated(Cell(f.row))
-    new, old = f.thing.generated, f.thing.real
+    things = (f.thing, *f.others)
+    new, old = (sum(getattr(t, side) for t in things) for side in ("generated", "real"))
     share, unit = f.unit.startswith("%"), f.row.wording.item
     rates = [f"{rounded(a, b)}{' %' if share else ''}" for a, b in ((new, old), (old, new))]
     verb = unit.partition(" ")
@@ -121,7 +122,9 @@ def said(f: Finding) -> str:
     if share and not new:
         per = f"no {verb[0].rstrip('s')} {verb[2].replace(' ', 's ', 1) if ' ' in verb[2] else verb[2] + 's'}"
     length = f.unit.partition(", ")[2]
-    return f"{per} “{_spaced(f.thing.text, 60)}” ({_of(f.row)}: {rates[1]}{f'; {length}' if length else ''})"
+    named = [f"“{_spaced(t.text, 60)}”" for t in things[:NAMED]]
+    more = [f"{counted(len(f.others) + 1 - NAMED, 'other')}"] if len(things) > NAMED else []
+    return f"{per} {joined([*named, *more], 'or')} ({_of(f.row)}: {rates[1]}{f'; {length}' if length else ''})"
 
 
 def versus(cell: Cell) -> str:
