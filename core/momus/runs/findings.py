@@ -172,6 +172,8 @@ class Broken:
         Whether only the first document is told, since it says the same `MANY` times, and not the share.
     critic
         The critic that found it; empty for what the texts themselves show.
+    reference
+        The text that has it less often; empty for the reference of the comparison.
     """
 
     generated: str
@@ -181,6 +183,7 @@ class Broken:
     p: float
     alone: bool = False
     critic: str = ""
+    reference: str = ""
 
     @property
     def share(self) -> float:
@@ -200,13 +203,7 @@ def broken_of(results: Sequence[CriticResult], signature: Mapping[str, Any] | No
 
     With the ``signature`` of a run, empty documents and copies of others count too, which critics do not see.
     """
-    tables = [
-        (result.name, corpus, table, {v.statistic: v for v in result.verdicts if v.generated == corpus and _grouped(v)})
-        for result in results
-        for corpus, items in result.evidence
-        for table in items
-        if isinstance(table, Table) and table.name == "faults"
-    ]
+    tables = _tables(results)
     if not tables:
         return None
     # against a model, critics are fitted on what is compared
@@ -218,6 +215,33 @@ def broken_of(results: Sequence[CriticResult], signature: Mapping[str, Any] | No
         if (b := _told(corpus, fault, grouped.get(fault.of), apart)) is not None
     ]
     return tuple(sorted(told, key=lambda b: (b.alone, b.reference_share - b.share, b.generated)))
+
+
+def _tables(results: Sequence[CriticResult]) -> list[tuple[str, str, Table, dict[str, Verdict]]]:
+    """Tables of faults: the critic, the generated text, the table, and the rows of groups by their statistic."""
+    return [
+        (result.name, corpus, table, {v.statistic: v for v in result.verdicts if v.generated == corpus and _grouped(v)})
+        for result in results
+        for corpus, items in result.evidence
+        for table in items
+        if isinstance(table, Table) and table.name == "faults"
+    ]
+
+
+def mended_of(results: Sequence[CriticResult], signature: Mapping[str, Any], reference: str) -> tuple[Broken, ...]:
+    """What is broken in the reference, text of a model, and less often in a later one, the largest share first."""
+    told = [
+        replace(b, critic=critic * (fault in table.faults), reference=corpus)
+        for critic, corpus, table, grouped in (_tables(results) if signature.get("against") else ())
+        for fault in (*table.faults, *_of_texts(corpus, results, signature))
+        if (b := _told(reference, _exchanged(fault), grouped.get(fault.of), apart=False)) is not None and b.p <= OF_BOTH
+    ]
+    return tuple(sorted(told, key=lambda b: (b.reference_share - b.share, b.reference)))
+
+
+def _exchanged(fault: Faulty) -> Faulty:
+    """A fault with the texts exchanged; documents are named of generated text alone."""
+    return replace(fault, real=fault.generated, generated=fault.real, fitted=(0, 0), ids=(), quotes=(), times=0)
 
 
 def _of_texts(corpus: str, results: Sequence[CriticResult], signature: Mapping[str, Any]) -> Iterator[Faulty]:

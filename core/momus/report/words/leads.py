@@ -28,6 +28,7 @@ def first_sentences(answer: Answer) -> list[str]:
     """
     against, several, lead = answer.against, len(answer.corpora) > 1, leading_sentence(answer)
     broken = broken_lines(answer.broken or (), answer.reference, answer.slices)
+    broken += broken_lines(answer.mended, heads=("Broken before", "Also broken before"))
     sentences = [*unchanged_lines(against.unchanged if against else ()), *broken, *slice_lines(answer)]
     if against is None:
         sentences += [s for s in (answer.layout, _nearest(answer) if several else "") if s]
@@ -58,7 +59,12 @@ def _directions(against: Against) -> list[str]:
     ]
 
 
-def broken_lines(broken: Sequence[Broken], reference: str = "real", slices: Sequence[Slices] = ()) -> list[str]:
+def broken_lines(
+    broken: Sequence[Broken],
+    reference: str = "real",
+    slices: Sequence[Slices] = (),
+    heads: tuple[str, str] = ("Broken", "Also broken"),
+) -> list[str]:
     """What is broken, in two lines at most, each fault with its share, that of the reference, and documents.
 
     Of slices, the one is told that has the largest share, if it stands out.
@@ -73,7 +79,7 @@ def broken_lines(broken: Sequence[Broken], reference: str = "real", slices: Sequ
         rest = len(broken) - 2 * EACH if start else 0
         also = f" · {counted(rest, 'fault')} more" if rest > 0 else ""
         said = " · ".join(_said(b, reference, slices) for b in broken[start : start + EACH])
-        lines.append(f"{'Also broken' if start else 'Broken'}: {said}{also}.")
+        lines.append(f"{heads[start > 0]}: {said}{also}.")
     return lines
 
 
@@ -83,7 +89,7 @@ def _said(b: Broken, reference: str, slices: Sequence[Slices]) -> str:
         return (
             f"1 document of {name} says “{one_line(fault.quotes[0], 40)}” {fault.times:,} times ({_ids(fault.ids, 1)})"
         )
-    of = one_line(text_of(reference, HUMAN), 40)
+    of = one_line(text_of(b.reference or reference, HUMAN), 40)
     old = percent(b.reference_share, b.share)
     interval = f"{percent(b.low, b.high).removesuffix(' %')} to {percent(b.high, b.low)}"
     share = percent(b.share, b.reference_share)
@@ -187,7 +193,7 @@ def following(answer: Answer, most: int = 3) -> list[str]:
 
 def _single(answer: Answer, lead: bool) -> str:
     """On how many axes the only text differs from the reference, beside what is broken."""
-    (corpus,), reference, broken = answer.corpora, _reference(answer), bool(answer.broken)
+    (corpus,), reference, broken = answer.corpora, _reference(answer), bool(answer.broken or answer.mended)
     if broken and corpus.differs and not lead:
         return f"Otherwise, {corpus.generated} is not told apart from {reference}."
     if not corpus.differs:
