@@ -142,6 +142,16 @@ def test_one_finding_of_several_axes_is_told_once():
     assert b not in told
 
 
+@pytest.mark.parametrize(
+    ("rate", "having"),
+    [("first person", "documents with first-person words"), ("numbered items", "numbered list items")],
+)
+def test_a_rate_and_a_share_of_the_same_things_are_told_once(rate, having):
+    told = Finding(row("rate", wording=Wording(rate, unit="per 1,000 words")), weight=0.3)
+    again = Finding(share(0.2, 0.4, wording=Wording(having, format="share")), weight=0.2)
+    assert in_order([again, told]) == [told]
+
+
 def test_small_changes_are_told_last_and_by_that_name():
     narrow = {"band": 10.0, "band_source": "groups"}
     answer = answer_of(results(row("mean", 0.9, **narrow), share(0.5, 0.7)))

@@ -74,7 +74,7 @@ class Finding:
     def subject(self) -> frozenset[str]:
         """The words that say what it is about, to tell findings that are one; empty where none does."""
         if self.thing is None:
-            words = self.row.wording.label.lower().split() if self.row.wording.concrete else []
+            words = self.row.wording.label.lower().replace("-", " ").split() if self.row.wording.concrete else []
             return frozenset(w.rstrip("s") for w in words) - SILENT
         return frozenset(w for w in self.thing.text.lower().split() if any(map(str.isalnum, w)))
 

@@ -31,7 +31,7 @@ TOLD = (
 )  # fmt: skip
 """Features whose rates are tested on their own."""
 PRESENT = {
-    "first person": "words of the first person", "second person": "words of the second person",
+    "first person": "first-person words", "second person": "second-person words",
     "contractions": "contractions", "questions": "questions",
 }  # fmt: skip
 """Features of which it is tested, too, how many documents have any: many have none, so that rates are skewed."""
