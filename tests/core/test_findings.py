@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.verdicts import verdict_of
 
+from momus.against.versions import Against, Direction
 from momus.evidence import Overuse, Overused, Table, Wording
 from momus.inference import Method
 from momus.report.words.leads import first_sentences
@@ -182,3 +183,21 @@ def test_no_arrow_stands_without_the_name_of_its_statistic():
     rows[2] = share(0.5, 0.6, "bold_share", bold, generated="d")
     cells = dict(zip(named.names, overview(answer_of(Results(verdicts=rows))).axes[0].cells, strict=True))
     assert {name for name, cell in cells.items() if "↑" in cell or "↓" in cell} == {"b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("others", "said_in"),
+    [
+        ((), "a"),
+        ((("b", "nats per step", 0.5),), "b"),
+        ((("b", "nats per step", -0.5),), ""),
+        ((("b", "nats per document", -9.0),), "a"),
+    ],
+)
+def test_which_version_is_more_predictable_is_told_where_axes_agree(others, said_in):
+    axes = (("a", "nats per step", 0.2), *others)
+    directions = tuple(Direction(a, a, "b", unit, 2 + d, 2, d, d - 0.1, d + 0.1, 0.01, 0.01) for a, unit, d in axes)
+    answer = replace(answer_of(results(row(), overuse=None)), against=Against("old", 4, directions=directions))
+    told = [s for s in first_sentences(answer) if "predictable under" in s]
+    assert len(told) == bool(said_in)
+    assert all(s.startswith(f"old is more predictable under b than b under old, most in {said_in} (2 ") for s in told)

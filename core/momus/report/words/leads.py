@@ -19,6 +19,8 @@ from momus.text.counting import counted, joined, text_of
 
 IDS, EACH = 3, 2
 """Documents that are named, and broken kinds in a line; there are two lines at most."""
+PER_STEP = "nats per step"
+"""The unit of directions that do not depend on how long documents are."""
 
 
 def first_sentences(answer: Answer) -> list[str]:
@@ -45,11 +47,14 @@ def first_sentences(answer: Answer) -> list[str]:
 
 
 def _directions(against: Against) -> list[str]:
-    """Which text is more predictable under the other, on the axis where this differs most, if it does."""
-    sure = [d for d in against.directions if d.p_adjusted <= against.alpha]
-    if not sure:
+    """Which text is more predictable under the other, and where most, if all axes on which this differs agree.
+
+    Per step alone: of a whole document, the Latent NLL rises with its length.
+    """
+    sure = [d for d in against.directions if d.p_adjusted <= against.alpha and d.unit == PER_STEP]
+    if len({(d.generated, d.difference > 0) for d in sure}) != 1:
         return []
-    d = max(sure, key=lambda d: abs(d.difference))
+    d = max(sure, key=lambda d: abs(d.difference) / (abs(d.new_under_old) + abs(d.old_under_new)))
     texts = d.generated, against.reference
     one, other = texts if d.difference < 0 else texts[::-1]
     a, b = sorted((d.new_under_old, d.old_under_new))
