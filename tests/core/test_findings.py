@@ -12,7 +12,7 @@ from momus.report.words.leads import first_sentences
 from momus.report.words.sentences import said, says_what
 from momus.report.words.table import cell_text, overview
 from momus.runs.answer import Cell, answer_of
-from momus.runs.findings import Finding, findings_of_axis, in_order, significant
+from momus.runs.findings import RATE, Finding, findings_of_axis, in_order, significant
 from momus.runs.result import CriticResult, Results
 from momus.verdicts.table import RATIO, surely_touched, touched
 
@@ -151,6 +151,15 @@ def test_a_rate_and_a_share_of_the_same_things_are_told_once(rate, having):
     told = Finding(row("rate", wording=Wording(rate, unit="per 1,000 words")), weight=0.3)
     again = Finding(share(0.2, 0.4, wording=Wording(having, format="share")), weight=0.2)
     assert in_order([again, told]) == [told]
+
+
+def test_a_rate_is_seen_later_than_a_share_of_documents_and_none_is_said_in_words():
+    commas = row("commas", wording=Wording("commas", ("poorer in commas", "richer in commas"), "per 1,000 words"))
+    length, none = row("mean"), share(0.3, 0.0, low=-0.3 / 0.8, high=-0.2)
+    (rate,), (mean,) = findings_of_axis([commas], ()), findings_of_axis([length], ())
+    assert rate.touched == mean.touched
+    assert rate.weight == pytest.approx(RATE * mean.weight)
+    assert says_what(Cell.of([none])) == "none of the documents have a list (human: 30 %)"
 
 
 def test_small_changes_are_told_last_and_by_that_name():

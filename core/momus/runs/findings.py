@@ -19,9 +19,10 @@ from momus.verdicts.verdict import Verdict
 if TYPE_CHECKING:
     from momus.runs.result import CriticResult
 
-GENERAL, LEADING, INDEX, NAMED = 0.4, 1.5, 0.4, 0.7
+GENERAL, LEADING, INDEX, NAMED, RATE = 0.4, 1.5, 0.4, 0.7, 0.7
 """What a finding of a general axis counts, which moves with whatever narrower axes find; of a leading one, whose
-findings move others; of an index, of which a reader sees nothing; and at least, of a thing that is named."""
+findings move others; of an index, of which a reader sees nothing; at least, of a thing that is named; and of a rate per
+1,000 words, such as that of commas, which a reader sees later than a share of documents."""
 LEVEL, OF_BOTH = 0.02, 0.01
 """Levels at which each kind of fault is told, beside the reference alone, and beside it and the text that critics were
 fitted on, which shows more: of some ten kinds, most are too rare to be told by chance."""
@@ -120,11 +121,16 @@ def findings_of_axis(rows: Sequence[Verdict], overuses: Sequence[Overuse], facto
     concrete = [f for f in findings if f.thing is not None or (f.row.wording.concrete and not f.row.wording.item)]
     counts = factor if concrete else factor * INDEX
     # a thing is seen where it stands, whatever its axis reads besides
-    kept = [
-        replace(f, weight=(counts if f.thing is None else max(counts, NAMED)) * f.touched) for f in concrete or findings
-    ]
+    kept = [replace(f, weight=_counts(f, counts) * f.touched) for f in concrete or findings]
     # the words of an axis are those of the row that leads it
     return sorted(kept, key=lambda f: (not f.row.leads, -f.weight))
+
+
+def _counts(f: Finding, factor: float) -> float:
+    """What a finding counts on an axis that counts ``factor``."""
+    if f.thing is not None:
+        return max(factor, NAMED)
+    return factor * (RATE if f.row.wording.unit.startswith("per ") else 1.0)
 
 
 def _of_thing(thing: Overused, unit: str, row: Verdict) -> Finding:

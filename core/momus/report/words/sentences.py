@@ -141,7 +141,9 @@ def versus(cell: Cell) -> str:
     else:
         generated, real = value(v, v.generated_value, v.real_value), value(v, v.real_value, v.generated_value)
     if v.wording.clause:
-        return f"{v.wording.clause.format(generated)} ({_of(v)}: {real})"
+        none = v.wording.format == "share" and not v.generated_value
+        clause = v.wording.clause.replace("{} of", "none of the", 1) if none else v.wording.clause
+        return f"{clause.format(generated)} ({_of(v)}: {real})"
     unit = f" {v.wording.unit}" if v.wording.unit else ""
     return f"{label(v)} {generated}{unit} ({_of(v)}: {real}{relative})"
 
