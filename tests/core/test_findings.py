@@ -112,12 +112,16 @@ def test_openings_add_up_since_a_document_has_one():
     things = (*went, Overused("sure ,", 3, 25, "", 0.22), Overused("i'm glad", 12, 1, "", 0.12))
     opened = Overuse("first words", "% of documents", things, of="recurring_openings", exclusive=True)
     told = answer_of(results(openings(), overuse=opened)).findings
-    # what is beyond chance of each of the four: .1 of the largest change
-    assert told[0].touched == pytest.approx(0.22 * 0.5 + 0.2 * 0.5 + 0.14 * (1 - 0.1 / 0.15) + 0.11 * (1 - 0.1 / 0.12))
+    # chance makes .1 of the largest change, .24: of each of the four, change · .1 / size
+    chance = (0.22 * 0.1 / 0.2, 0.2 * 0.1 / 0.2, 0.14 * 0.1 / 0.15, 0.11 * 0.1 / 0.12)
+    assert told[0].touched == pytest.approx(0.67 - sum(c**2 for c in chance) ** 0.5)
     assert [said(f) for f in told] == [
         "2 % of documents open with “of course”, “thank you”, “hello!” or 1 other (human: 69 %)",
         "25 % of documents open with “sure,” (human: 3 %)",
     ]
+    banded = answer_of(results(openings(band=0.1, band_source="groups"), overuse=opened)).axis("edges").worst
+    assert "human: 69 %" in says_what(banded)
+    assert "bands" not in says_what(banded), "which would be those of the largest change alone"
     alone = replace(opened, exclusive=False)
     assert len(answer_of(results(openings(), overuse=alone)).findings) == 5, "shares of words do not add up"
 

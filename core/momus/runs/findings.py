@@ -7,6 +7,7 @@ than in the text they are compared with. Sentences are made of them in `momus.re
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -143,13 +144,17 @@ def _of_thing(thing: Overused, unit: str, row: Verdict) -> Finding:
 
 
 def _added(things: Sequence[Finding]) -> list[Finding]:
-    """Things of which a document has one at most as one finding for those that came, and one for those that went."""
-    kinds = ([f for f in things if f.rises is rises] for rises in (False, True))
-    merged = [
-        replace(kind[0], others=tuple(f.thing for f in kind[1:] if f.thing), touched=sum(f.touched for f in kind))
-        for kind in kinds
-        if kind
-    ]
+    """Things of which a document has one at most as one finding for those that came, and one for those that went.
+
+    Their changes add up, and what chance makes of each by squares, since it goes off for each on its own.
+    """
+    merged = []
+    for kind in ([f for f in things if f.rises is rises] for rises in (False, True)):
+        named = [f.thing for f in kind if f.thing is not None]
+        changes = [abs(t.generated - t.real) / 100 for t in named]
+        chance = math.hypot(*(change - f.touched for change, f in zip(changes, kind, strict=True)))
+        if kind:
+            merged.append(replace(kind[0], others=tuple(named[1:]), touched=sum(changes) - chance))
     return sorted(merged, key=lambda f: -f.touched)
 
 

@@ -96,7 +96,9 @@ def says_what(cell: Cell) -> str:
     undecided = f", undecided whether beyond {variation(v)}" if v.finding == "undecided" else ""
     beside = "" if cell.beside is None else f"; {cell.beside.direction}: {versus(cell.beside)}"
     what = said(cell.findings[0]) if cell.thing is not None else stated(cell)
-    return f"{small}{', '.join(s for s in (what, bands(v)) if s)}{undecided}{beside}"
+    # the band is that of the largest change alone
+    size = "" if cell.findings and cell.findings[0].others else bands(v)
+    return f"{small}{', '.join(s for s in (what, size) if s)}{undecided}{beside}"
 
 
 def stated(cell: Cell) -> str:
