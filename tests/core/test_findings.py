@@ -12,7 +12,7 @@ from momus.report.words.leads import first_sentences
 from momus.report.words.sentences import said, says_what
 from momus.report.words.table import cell_text, overview
 from momus.runs.answer import Cell, answer_of
-from momus.runs.findings import RATE, Finding, findings_of_axis, in_order, significant
+from momus.runs.findings import GENERAL, INDEX, RATE, Finding, findings_of_axis, in_order, significant
 from momus.runs.result import CriticResult, Results
 from momus.verdicts.table import RATIO, surely_touched, touched
 
@@ -164,6 +164,15 @@ def test_a_rate_is_seen_later_than_a_share_of_documents_and_none_is_said_in_word
     assert rate.touched == mean.touched
     assert rate.weight == pytest.approx(RATE * mean.weight)
     assert says_what(Cell.of([none])) == "none of the documents have a list (human: 30 %)"
+
+
+def test_a_share_of_words_on_a_general_axis_is_an_index():
+    known = row("known", wording=Wording("known words", format="share"), real_value=0.85, generated_value=0.78)
+    length, having = row("mean"), share(0.5, 0.8)
+    assert [f.row for f in findings_of_axis([known, having], (), GENERAL)] == [having]
+    (alone,), (mean,) = findings_of_axis([known], (), GENERAL), findings_of_axis([length], (), GENERAL)
+    assert alone.weight == pytest.approx(INDEX * mean.weight)
+    assert findings_of_axis([known], ())[0].weight == findings_of_axis([length], ())[0].weight, "of narrow axes, not"
 
 
 def test_small_changes_are_told_last_and_by_that_name():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from momus.critic.scoring import EMPTY
 from momus.evidence import Faulty, Overuse, Overused, Table
-from momus.verdicts.table import surely_touched
+from momus.verdicts.table import of_documents, surely_touched
 from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -119,12 +119,18 @@ def findings_of_axis(rows: Sequence[Verdict], overuses: Sequence[Overuse], facto
             findings += _added(things) if overuse.exclusive else things
     named = {f.row.statistic for f in findings}
     findings += [Finding(v, touched=surely_touched(v)) for v in differing.values() if v.statistic not in named]
-    concrete = [f for f in findings if f.thing is not None or (f.row.wording.concrete and not f.row.wording.item)]
+    concrete = [f for f in findings if f.thing is not None or _concrete(f.row, factor)]
     counts = factor if concrete else factor * INDEX
     # a thing is seen where it stands, whatever its axis reads besides
     kept = [replace(f, weight=_counts(f, counts) * f.touched) for f in concrete or findings]
     # the words of an axis are those of the row that leads it
     return sorted(kept, key=lambda f: (not f.row.leads, -f.weight))
+
+
+def _concrete(row: Verdict, factor: float) -> bool:
+    """Whether a reader can count what a row says; of a general axis, no shares of words."""
+    general_share = factor == GENERAL and row.wording.format == "share" and not of_documents(row)
+    return row.wording.concrete and not row.wording.item and not general_share
 
 
 def _counts(f: Finding, factor: float) -> float:

@@ -121,7 +121,7 @@ def unchanged_lines(unchanged: Sequence[Unchanged]) -> list[str]:
     """How many answers changed, where some did not: the first thing that a comparison of versions says.
 
     >>> unchanged_lines([Unchanged("new", 200, 190, 41.0, ("a3", "a17"))])
-    ['new changed 10 of 200 answers; those part at word 41 (median; a3, a17 …).']
+    ['new changed 10 of 200 answers; they differ from word 41 on (median; a3, a17 …).']
     """
     lines = []
     for u in unchanged:
@@ -129,7 +129,7 @@ def unchanged_lines(unchanged: Sequence[Unchanged]) -> list[str]:
         if not changed:
             lines.append(f"{name} changed none of {counted(u.pairs, 'answer')}.")
             continue
-        where = "" if u.word is None else f"; those part at word {u.word:,.0f} (median; {_ids(u.ids, changed)})"
+        where = "" if u.word is None else f"; they differ from word {u.word:,.0f} on (median; {_ids(u.ids, changed)})"
         lines.append(f"{name} changed {changed:,} of {counted(u.pairs, 'answer')}{where}.")
     return lines
 
