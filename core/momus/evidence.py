@@ -76,12 +76,15 @@ class Overuse:
     of
         The statistic that must differ. If it is the largest of the sizes of many things, only those are named that
         exceed its critical value.
+    exclusive
+        Whether a document has one of the things at most, so that their shares add up.
     """
 
     what: str
     unit: str
     items: Sequence[Overused]
     of: str = ""
+    exclusive: bool = False
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,7 @@ class TokenShare(CountingCritic[TokenCounts]):
 
     reporting = Reporting(
         headline="ks",
+        general=True,
         directions=directions("more|less usual in this share"),
     )
     kind = "of the kind"
@@ -295,7 +296,6 @@ class SymbolShare(TokenShare):
     )
     reporting = replace(
         TokenShare.reporting,
-        general=True,
         limits=(
             "It cannot see which symbols these are, nor whether they stand in the right place: only how many there are."
         ),

@@ -1,15 +1,18 @@
 """Findings: which competes with which, what is told first, and what is told once."""
 
+from dataclasses import replace
+
 import pytest
 from tests.verdicts import verdict_of
 
+from momus.against.versions import Against, Direction
 from momus.evidence import Overuse, Overused, Table, Wording
 from momus.inference import Method
 from momus.report.words.leads import first_sentences
-from momus.report.words.sentences import says_what
+from momus.report.words.sentences import said, says_what
 from momus.report.words.table import cell_text, overview
 from momus.runs.answer import Cell, answer_of
-from momus.runs.findings import Finding, findings_of_axis, in_order, significant
+from momus.runs.findings import GENERAL, INDEX, RATE, Finding, findings_of_axis, in_order, significant
 from momus.runs.result import CriticResult, Results
 from momus.verdicts.table import RATIO, surely_touched, touched
 
@@ -103,6 +106,26 @@ def test_only_things_beyond_the_critical_value_are_findings():
     assert answer_of(silent).findings == ()
 
 
+def test_openings_add_up_since_a_document_has_one():
+    went = [Overused(text, old, new, "", 0.2) for text, old, new in (("of course", 23, 1), ("thank you", 20, 0))]
+    went += [Overused("hello !", 14, 0, "", 0.15), Overused("rare", 2, 0, "", 0.01)]
+    things = (*went, Overused("sure ,", 3, 25, "", 0.22), Overused("i'm glad", 12, 1, "", 0.12))
+    opened = Overuse("first words", "% of documents", things, of="recurring_openings", exclusive=True)
+    told = answer_of(results(openings(), overuse=opened)).findings
+    # chance makes .1 of the largest change, .24: of each of the four, change · .1 / size
+    chance = (0.22 * 0.1 / 0.2, 0.2 * 0.1 / 0.2, 0.14 * 0.1 / 0.15, 0.11 * 0.1 / 0.12)
+    assert told[0].touched == pytest.approx(0.67 - sum(c**2 for c in chance) ** 0.5)
+    assert [said(f) for f in told] == [
+        "2 % of documents open with “of course”, “thank you”, “hello!” or 1 other (human: 69 %)",
+        "25 % of documents open with “sure,” (human: 3 %)",
+    ]
+    banded = answer_of(results(openings(band=0.1, band_source="groups"), overuse=opened)).axis("edges").worst
+    assert "human: 69 %" in says_what(banded)
+    assert "bands" not in says_what(banded), "which would be those of the largest change alone"
+    alone = replace(opened, exclusive=False)
+    assert len(answer_of(results(openings(), overuse=alone)).findings) == 5, "shares of words do not add up"
+
+
 def test_findings_of_all_axes_are_told_by_the_documents_that_they_touch():
     rows = row("mean", 0.3), share(0.5, 0.8), openings()
     told = [f.row.critic for f in answer_of(results(*rows)).findings]
@@ -122,6 +145,34 @@ def test_one_finding_of_several_axes_is_told_once():
     told = in_order([b, other, a])
     assert [f.weight for f in told] == [0.3, 0.1], "what falls is another finding than what rises"
     assert b not in told
+
+
+@pytest.mark.parametrize(
+    ("rate", "having"),
+    [("first person", "documents with first-person words"), ("numbered items", "numbered list items")],
+)
+def test_a_rate_and_a_share_of_the_same_things_are_told_once(rate, having):
+    told = Finding(row("rate", wording=Wording(rate, unit="per 1,000 words")), weight=0.3)
+    again = Finding(share(0.2, 0.4, wording=Wording(having, format="share")), weight=0.2)
+    assert in_order([again, told]) == [told]
+
+
+def test_a_rate_is_seen_later_than_a_share_of_documents_and_none_is_said_in_words():
+    commas = row("commas", wording=Wording("commas", ("poorer in commas", "richer in commas"), "per 1,000 words"))
+    length, none = row("mean"), share(0.3, 0.0, low=-0.3 / 0.8, high=-0.2)
+    (rate,), (mean,) = findings_of_axis([commas], ()), findings_of_axis([length], ())
+    assert rate.touched == mean.touched
+    assert rate.weight == pytest.approx(RATE * mean.weight)
+    assert says_what(Cell.of([none])) == "none of the documents have a list (human: 30 %)"
+
+
+def test_a_share_of_words_on_a_general_axis_is_an_index():
+    known = row("known", wording=Wording("known words", format="share"), real_value=0.85, generated_value=0.78)
+    length, having = row("mean"), share(0.5, 0.8)
+    assert [f.row for f in findings_of_axis([known, having], (), GENERAL)] == [having]
+    (alone,), (mean,) = findings_of_axis([known], (), GENERAL), findings_of_axis([length], (), GENERAL)
+    assert alone.weight == pytest.approx(INDEX * mean.weight)
+    assert findings_of_axis([known], ())[0].weight == findings_of_axis([length], ())[0].weight, "of narrow axes, not"
 
 
 def test_small_changes_are_told_last_and_by_that_name():
@@ -154,3 +205,21 @@ def test_no_arrow_stands_without_the_name_of_its_statistic():
     rows[2] = share(0.5, 0.6, "bold_share", bold, generated="d")
     cells = dict(zip(named.names, overview(answer_of(Results(verdicts=rows))).axes[0].cells, strict=True))
     assert {name for name, cell in cells.items() if "↑" in cell or "↓" in cell} == {"b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("others", "said_in"),
+    [
+        ((), "a"),
+        ((("b", "nats per step", 0.5),), "b"),
+        ((("b", "nats per step", -0.5),), ""),
+        ((("b", "nats per document", -9.0),), "a"),
+    ],
+)
+def test_which_version_is_more_predictable_is_told_where_axes_agree(others, said_in):
+    axes = (("a", "nats per step", 0.2), *others)
+    directions = tuple(Direction(a, a, "b", unit, 2 + d, 2, d, d - 0.1, d + 0.1, 0.01, 0.01) for a, unit, d in axes)
+    answer = replace(answer_of(results(row(), overuse=None)), against=Against("old", 4, directions=directions))
+    told = [s for s in first_sentences(answer) if "predictable under" in s]
+    assert len(told) == bool(said_in)
+    assert all(s.startswith(f"old is more predictable under b than b under old, most in {said_in} (2 ") for s in told)

@@ -14,8 +14,13 @@ from momus.evidence import Faulty, Table, from_json, to_json
 from momus.joint.dependence import Dependence
 from momus.report.words.leads import broken_lines, dependence_lines, first_sentences
 from momus.runs.answer import answer_of
-from momus.runs.findings import LEVEL, broken_of, exceeds
+from momus.runs.findings import LEVEL, broken_of, exceeds, mended_of
 from momus.runs.result import CriticResult, Unscored
+
+SAME = (
+    [f"The rain {'fell ' * (i % 9)}on the roof of house {i}." for i in range(40)],
+    {"new": [f"The rain {'fell ' * (i % 9)}on the door of barn {i}." for i in range(40)]},
+)
 
 
 def faulty(name, real, generated, ids=("a1", "a2"), times=1):
@@ -46,6 +51,19 @@ def test_a_fault_is_told_where_generated_text_has_it_more_often(real, generated,
 def test_the_text_that_was_fitted_on_shows_how_often_real_text_is_broken(fitted, against, is_told):
     fault = replace(faulty("misspelt", 2, 9), fitted=(fitted, 200))
     assert bool(broken_of([result(fault)], {"against": against, "corpora": []})) == is_told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "against", "is_told"),
+    [(9, 0, "old", True), (9, 0, None, False), (6, 0, "old", False), (0, 9, "old", False)],
+)
+def test_what_was_broken_before_is_told_of_versions(old, new, against, is_told):
+    mended = mended_of([result(faulty("loop", old, new))], {"against": against, "corpora": []}, "old")
+    lines = broken_lines(mended, heads=("Broken before", "Also broken before"))
+    assert lines == ["Broken before: 4.5 % of old break off (2.4 to 8.3 %; new: 0 %)."] * is_told
+    answer = replace(answer_of(momus.compare(*SAME, critics=["length"], resamples=99)), mended=mended)
+    assert [s for s in first_sentences(answer) if "before" in s] == lines
+    assert first_sentences(answer)[-1].startswith("Otherwise, ") == is_told, "nothing else differs"
 
 
 def test_one_document_that_is_one_long_loop_is_named():

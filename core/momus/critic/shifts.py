@@ -25,6 +25,8 @@ class Named:
         (V,): what each item is tested by.
     most
         Named items at most.
+    exclusive
+        See `momus.evidence.Overuse`.
     """
 
     what: str
@@ -32,6 +34,7 @@ class Named:
     which: Bools
     sizes: Floats
     most: int | None = None
+    exclusive: bool = False
 
 
 def shift_table(
@@ -101,5 +104,5 @@ def shift_table(
     if named is not None and (told := [i for i in order if named.which[i]][: named.most]):
         lines, sizes = examples or [""] * len(a), named.sizes.tolist()
         items = tuple(Overused(texts[i], real[i], generated[i], lines[i], sizes[i]) for i in told)
-        overuse = Overuse(named.what, str(unit), items, named.of)
+        overuse = Overuse(named.what, str(unit), items, named.of, named.exclusive)
     return Table(name, title, tuple(columns), rows, note, overuse)

@@ -17,7 +17,17 @@ from momus.joint.dependence import Dependence
 from momus.joint.partners import Win
 from momus.joint.ranks import ALL_AXES, RankRow
 from momus.joint.slices import Slices
-from momus.runs.findings import GENERAL, LEADING, Broken, Finding, broken_of, findings_of_axis, in_order, significant
+from momus.runs.findings import (
+    GENERAL,
+    LEADING,
+    Broken,
+    Finding,
+    broken_of,
+    findings_of_axis,
+    in_order,
+    mended_of,
+    significant,
+)
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
@@ -209,6 +219,8 @@ class Answer:
         What changed from the reference, where that is text of a model.
     dependences
         Differences that go with broken documents, or that one document carries.
+    mended
+        What is broken in the reference, and less often in a later text.
     """
 
     corpora: tuple[CorpusAnswer, ...]
@@ -224,6 +236,7 @@ class Answer:
     better: Sequence[Better] = ()
     against: Against | None = None
     dependences: tuple[Dependence, ...] = ()
+    mended: tuple[Broken, ...] = ()
 
     @property
     def nearest(self) -> CorpusAnswer | None:
@@ -241,7 +254,8 @@ class Answer:
     @property
     def told_broken(self) -> frozenset[tuple[str, str]]:
         """Critics whose findings are told as broken documents, each with the generated text."""
-        return frozenset((b.critic, b.generated) for b in self.broken or () if not b.alone)
+        mended = ((b.critic, b.reference) for b in self.mended)
+        return frozenset((b.critic, b.generated) for b in self.broken or () if not b.alone) | frozenset(mended)
 
     @property
     def largest(self) -> Cell | None:
@@ -275,6 +289,7 @@ def answer_of(comparison: Results) -> Answer:
     axes.sort(key=lambda a: a.order)  # stable: axes of one size stay in the order of the critics
     findings = in_order(f for a in axes for c in a.cells for f in c.findings)
     alpha = comparison.verdicts[0].alpha if comparison.verdicts else 0.05
+    reference = comparison.verdicts[0].reference if comparison.verdicts else "real"
     ranking = comparison.joint.ranking
     return Answer(
         _corpora(comparison, [c for a in axes for c in a.cells]),
@@ -283,13 +298,14 @@ def answer_of(comparison: Results) -> Answer:
         0 if ranking is None else ranking.counted,
         str(comparison.signature.get("layout", "")),
         broken_of(comparison.results, comparison.signature),
-        comparison.verdicts[0].reference if comparison.verdicts else "real",
+        reference,
         comparison.joint.slices,
         comparison.joint.wins,
         alpha,
         _better(comparison, alpha),
         comparison.against,
         comparison.joint.dependences,
+        mended_of(comparison.results, comparison.signature, reference),
     )
 
 

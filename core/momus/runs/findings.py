@@ -7,21 +7,23 @@ than in the text they are compared with. Sentences are made of them in `momus.re
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from momus.critic.scoring import EMPTY
 from momus.evidence import Faulty, Overuse, Overused, Table
-from momus.verdicts.table import surely_touched
+from momus.verdicts.table import of_documents, surely_touched
 from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from momus.runs.result import CriticResult
 
-GENERAL, LEADING, INDEX, NAMED = 0.4, 1.5, 0.4, 0.7
+GENERAL, LEADING, INDEX, NAMED, RATE = 0.4, 1.5, 0.4, 0.7, 0.7
 """What a finding of a general axis counts, which moves with whatever narrower axes find; of a leading one, whose
-findings move others; of an index, of which a reader sees nothing; and at least, of a thing that is named."""
+findings move others; of an index, of which a reader sees nothing; at least, of a thing that is named; and of a rate per
+1,000 words, such as that of commas, which a reader sees later than a share of documents."""
 LEVEL, OF_BOTH = 0.02, 0.01
 """Levels at which each kind of fault is told, beside the reference alone, and beside it and the text that critics were
 fitted on, which shows more: of some ten kinds, most are too rare to be told by chance."""
@@ -47,6 +49,8 @@ class Finding:
         Share of documents that would surely have to change, see `momus.verdicts.table`.
     weight
         What it counts for the order of findings.
+    others
+        Further things that change in the same direction, and of which a document has one at most: shares add up.
     """
 
     row: Verdict
@@ -54,6 +58,7 @@ class Finding:
     unit: str = ""
     touched: float = 0.0
     weight: float = 0.0
+    others: tuple[Overused, ...] = ()
 
     @property
     def rises(self) -> bool:
@@ -71,7 +76,7 @@ class Finding:
     def subject(self) -> frozenset[str]:
         """The words that say what it is about, to tell findings that are one; empty where none does."""
         if self.thing is None:
-            words = self.row.wording.label.lower().split() if self.row.wording.concrete else []
+            words = self.row.wording.label.lower().replace("-", " ").split() if self.row.wording.concrete else []
             return frozenset(w.rstrip("s") for w in words) - SILENT
         return frozenset(w for w in self.thing.text.lower().split() if any(map(str.isalnum, w)))
 
@@ -110,17 +115,29 @@ def findings_of_axis(rows: Sequence[Verdict], overuses: Sequence[Overuse], facto
     for overuse in overuses:
         row = differing.get(overuse.of)
         if row is not None and row.wording.item:
-            findings += [_of_thing(i, overuse.unit, row) for i in significant(overuse, row, overuses)]
+            things = [_of_thing(i, overuse.unit, row) for i in significant(overuse, row, overuses)]
+            findings += _added(things) if overuse.exclusive else things
     named = {f.row.statistic for f in findings}
     findings += [Finding(v, touched=surely_touched(v)) for v in differing.values() if v.statistic not in named]
-    concrete = [f for f in findings if f.thing is not None or (f.row.wording.concrete and not f.row.wording.item)]
+    concrete = [f for f in findings if f.thing is not None or _concrete(f.row, factor)]
     counts = factor if concrete else factor * INDEX
     # a thing is seen where it stands, whatever its axis reads besides
-    kept = [
-        replace(f, weight=(counts if f.thing is None else max(counts, NAMED)) * f.touched) for f in concrete or findings
-    ]
+    kept = [replace(f, weight=_counts(f, counts) * f.touched) for f in concrete or findings]
     # the words of an axis are those of the row that leads it
     return sorted(kept, key=lambda f: (not f.row.leads, -f.weight))
+
+
+def _concrete(row: Verdict, factor: float) -> bool:
+    """Whether a reader can count what a row says; of a general axis, no shares of words."""
+    general_share = factor == GENERAL and row.wording.format == "share" and not of_documents(row)
+    return row.wording.concrete and not row.wording.item and not general_share
+
+
+def _counts(f: Finding, factor: float) -> float:
+    """What a finding counts on an axis that counts ``factor``."""
+    if f.thing is not None:
+        return max(factor, NAMED)
+    return factor * (RATE if f.row.wording.unit.startswith("per ") else 1.0)
 
 
 def _of_thing(thing: Overused, unit: str, row: Verdict) -> Finding:
@@ -130,6 +147,21 @@ def _of_thing(thing: Overused, unit: str, row: Verdict) -> Finding:
         beyond = 1 - min((row.method.critical or 0.0) / thing.size, 0.95) if thing.size else 1.0
         sure = abs(thing.generated - thing.real) / 100 * beyond
     return Finding(row, thing, unit, sure)
+
+
+def _added(things: Sequence[Finding]) -> list[Finding]:
+    """Things of which a document has one at most as one finding for those that came, and one for those that went.
+
+    Their changes add up, and what chance makes of each by squares, since it goes off for each on its own.
+    """
+    merged = []
+    for kind in ([f for f in things if f.rises is rises] for rises in (False, True)):
+        named = [f.thing for f in kind if f.thing is not None]
+        changes = [abs(t.generated - t.real) / 100 for t in named]
+        chance = math.hypot(*(change - f.touched for change, f in zip(changes, kind, strict=True)))
+        if kind:
+            merged.append(replace(kind[0], others=tuple(named[1:]), touched=sum(changes) - chance))
+    return sorted(merged, key=lambda f: -f.touched)
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
@@ -157,6 +189,8 @@ class Broken:
         Whether only the first document is told, since it says the same `MANY` times, and not the share.
     critic
         The critic that found it; empty for what the texts themselves show.
+    reference
+        The text that has it less often; empty for the reference of the comparison.
     """
 
     generated: str
@@ -166,6 +200,7 @@ class Broken:
     p: float
     alone: bool = False
     critic: str = ""
+    reference: str = ""
 
     @property
     def share(self) -> float:
@@ -185,13 +220,7 @@ def broken_of(results: Sequence[CriticResult], signature: Mapping[str, Any] | No
 
     With the ``signature`` of a run, empty documents and copies of others count too, which critics do not see.
     """
-    tables = [
-        (result.name, corpus, table, {v.statistic: v for v in result.verdicts if v.generated == corpus and _grouped(v)})
-        for result in results
-        for corpus, items in result.evidence
-        for table in items
-        if isinstance(table, Table) and table.name == "faults"
-    ]
+    tables = _tables(results)
     if not tables:
         return None
     # against a model, critics are fitted on what is compared
@@ -203,6 +232,33 @@ def broken_of(results: Sequence[CriticResult], signature: Mapping[str, Any] | No
         if (b := _told(corpus, fault, grouped.get(fault.of), apart)) is not None
     ]
     return tuple(sorted(told, key=lambda b: (b.alone, b.reference_share - b.share, b.generated)))
+
+
+def _tables(results: Sequence[CriticResult]) -> list[tuple[str, str, Table, dict[str, Verdict]]]:
+    """Tables of faults: the critic, the generated text, the table, and the rows of groups by their statistic."""
+    return [
+        (result.name, corpus, table, {v.statistic: v for v in result.verdicts if v.generated == corpus and _grouped(v)})
+        for result in results
+        for corpus, items in result.evidence
+        for table in items
+        if isinstance(table, Table) and table.name == "faults"
+    ]
+
+
+def mended_of(results: Sequence[CriticResult], signature: Mapping[str, Any], reference: str) -> tuple[Broken, ...]:
+    """What is broken in the reference, text of a model, and less often in a later one, the largest share first."""
+    told = [
+        replace(b, critic=critic * (fault in table.faults), reference=corpus)
+        for critic, corpus, table, grouped in (_tables(results) if signature.get("against") else ())
+        for fault in (*table.faults, *_of_texts(corpus, results, signature))
+        if (b := _told(reference, _exchanged(fault), grouped.get(fault.of), apart=False)) is not None and b.p <= OF_BOTH
+    ]
+    return tuple(sorted(told, key=lambda b: (b.reference_share - b.share, b.reference)))
+
+
+def _exchanged(fault: Faulty) -> Faulty:
+    """A fault with the texts exchanged; documents are named of generated text alone."""
+    return replace(fault, real=fault.generated, generated=fault.real, fitted=(0, 0), ids=(), quotes=(), times=0)
 
 
 def _of_texts(corpus: str, results: Sequence[CriticResult], signature: Mapping[str, Any]) -> Iterator[Faulty]:

@@ -323,12 +323,12 @@ def surely_touched(v: Verdict) -> float:
     sure = min(abs(low), abs(high)) / abs(size)
     if v.method.family == "distance":
         return min(sure * abs(size), 1.0)
-    if _whole(v):
+    if of_documents(v):
         return sure * abs(v.difference or 0.0)
     return touched(_deviations(v) * sure)
 
 
-def _whole(v: Verdict) -> bool:
+def of_documents(v: Verdict) -> bool:
     """Whether each document has what a share counts wholly or not at all."""
     real, generated = v.real_value, v.generated_value
     if v.wording.format != "share" or real is None or generated is None or not v.difference:

@@ -139,8 +139,8 @@ TOLD = {
     },
 }
 """Features of the first and of the last sentence whose shares are tested, and what sentences call them."""
-SHOWN, NAMED = 12, 3
-"""Recurring openings and endings that a table shows, and that are named."""
+SHOWN = 12
+"""Recurring openings and endings that a table shows, and that may be named."""
 
 
 def _row(where: str, feature: str) -> str:
@@ -336,6 +336,6 @@ def _recurring(name: str, what: str, real: Exampled, generated: Exampled) -> Tab
     a, b = p[1:] / p[0], q[1:] / q[0]
     examples = generated.first(f"{name}:{text}" for text in texts)
     which = np.maximum(p[1:], q[1:]) >= LEAST
-    named = Named(what, f"recurring_{name}", which, np.abs(b - a), NAMED)
+    named = Named(what, f"recurring_{name}", which, np.abs(b - a), exclusive=True)
     title, unit = f"{what.capitalize()} that differ most", "% of documents"
     return shift_table(f"edge-{name}", title, what, texts, (a, b), unit, examples=examples, named=named, most=SHOWN)

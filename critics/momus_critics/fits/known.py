@@ -34,7 +34,7 @@ KNOWN_WORDS = Statistic.share(
     "known",
     "content words that the fitted text has",
     "poorer|richer in known words",
-    clause="{} of content words are known",
+    clause="{} of content words are in the fitted vocabulary",
 )
 """The share of known words, of rows ``known``: known words and words."""
 

@@ -186,12 +186,21 @@ WHAT = {what.removeprefix("a ").replace(" ", "_"): TOLD.get(what, what) for what
 ITEMS = tuple(CODE[kind] for kind in ("bullet", "numbered item", "nested item"))
 IN_LISTS = "{} of words stand inside lists"
 OF_LISTS = (
-    ("numbered", "list items with a number", "less|more numbered in its lists", "a list item"),
-    ("nested", "list items inside others", "flatter|deeper in its lists", "a list item"),
-    ("lead", "list items that begin in bold type", "poorer|richer in bold lead-ins", "a list item"),
-    ("apart", "list items behind a blank line", ("closer in its lists", "more spaced in its lists"), "two list items"),
+    ("numbered", "numbered list items", "less|more numbered in its lists", "are numbered", "a list item"),
+    ("nested", "list items inside others", "flatter|deeper in its lists", "stand inside others", "a list item"),
+    (
+        "lead",
+        "list items that begin in bold type",
+        "poorer|richer in bold lead-ins",
+        "begin in bold type",
+        "a list item",
+    ),
+    (
+        *("apart", "list items behind a blank line", ("closer in its lists", "more spaced in its lists")),
+        *("stand behind a blank line", "two list items"),
+    ),
 )
-"""Shares among list items: their rows, label and direction, and what a document must have."""
+"""Shares among list items: their rows, label and direction, what they say of items, and what a document must have."""
 NO_PROSE = tuple(CODE[kind] for kind in ("code", "table"))
 NO_PROSE_SHARE = "{} of words stand in code and tables, which no axis of words reads"
 PARAGRAPHS = tuple(code for kind, code in CODE.items() if "paragraph" in kind)
@@ -325,8 +334,8 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
             clause=NO_PROSE_SHARE,
         ),
         *(
-            Statistic.share(f"{name}_share", name, label, direction, needs=needs)
-            for name, label, direction, needs in OF_LISTS
+            Statistic.share(f"{name}_share", name, label, direction, clause=f"{{}} of list items {verb}", needs=needs)
+            for name, label, direction, verb, needs in OF_LISTS
         ),
     )
 

@@ -30,7 +30,10 @@ TOLD = (
     "articles",
 )  # fmt: skip
 """Features whose rates are tested on their own."""
-PRESENT = ("first person", "second person", "contractions", "questions")
+PRESENT = {
+    "first person": "first-person words", "second person": "second-person words",
+    "contractions": "contractions", "questions": "questions",
+}  # fmt: skip
 """Features of which it is tested, too, how many documents have any: many have none, so that rates are skewed."""
 LEAST_WORDS = 20
 NAMED, SHOWN = 3, 8
@@ -179,7 +182,7 @@ class Register(ProseCritic[RegisterLatents]):
                 Statistic.ratio(_row(f), _row(f), f, f"poorer|richer in {f}", effect="hedges_g", unit="per 1,000 words")
                 for f in TOLD
             ),
-            *(Statistic.having(f"{_row(f)}_share", f"with_{_row(f)}", f) for f in PRESENT),
+            *(Statistic.having(f"{_row(f)}_share", f"with_{_row(f)}", name) for f, name in PRESENT.items()),
         )
 
     def summarize(self, latents: RegisterLatents) -> Pooled:

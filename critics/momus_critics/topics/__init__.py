@@ -90,6 +90,7 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
     reporting = Reporting(
         together="once",
         headline="distance",
+        general=True,
         restarts=2,
         directions=directions("more|less probable in topics", posterior_entropy="less|more varied in topics overall"),
         limits="It cannot see the order of words or sentences: only which words occur together in a document.",

@@ -20,6 +20,8 @@ from momus.text.counting import counted, joined, text_of
 
 IDS, EACH, AXES = 3, 2, 3
 """Documents that are named, and broken kinds in a line, of which there are two at most; axes that are listed."""
+PER_STEP = "nats per step"
+"""The unit of directions that do not depend on how long documents are."""
 
 
 def first_sentences(answer: Answer) -> list[str]:
@@ -32,6 +34,7 @@ def first_sentences(answer: Answer) -> list[str]:
     single = [b.alone for b in answer.broken or ()] == [True]
     order = [a.critic for a in answer.axes]
     broken += dependence_lines(sorted(answer.dependences, key=lambda d: order.index(d.critic)), single)
+    broken += broken_lines(answer.mended, heads=("Broken before", "Also broken before"))
     sentences = [*unchanged_lines(against.unchanged if against else ()), *broken, *slice_lines(answer)]
     if against is None:
         sentences += [s for s in (answer.layout, _nearest(answer) if several else "") if s]
@@ -48,11 +51,14 @@ def first_sentences(answer: Answer) -> list[str]:
 
 
 def _directions(against: Against) -> list[str]:
-    """Which text is more predictable under the other, on the axis where this differs most, if it does."""
-    sure = [d for d in against.directions if d.p_adjusted <= against.alpha]
-    if not sure:
+    """Which text is more predictable under the other, and where most, if all axes on which this differs agree.
+
+    Per step alone: of a whole document, the Latent NLL rises with its length.
+    """
+    sure = [d for d in against.directions if d.p_adjusted <= against.alpha and d.unit == PER_STEP]
+    if len({(d.generated, d.difference > 0) for d in sure}) != 1:
         return []
-    d = max(sure, key=lambda d: abs(d.difference))
+    d = max(sure, key=lambda d: abs(d.difference) / (abs(d.new_under_old) + abs(d.old_under_new)))
     texts = d.generated, against.reference
     one, other = texts if d.difference < 0 else texts[::-1]
     a, b = sorted((d.new_under_old, d.old_under_new))
@@ -62,7 +68,12 @@ def _directions(against: Against) -> list[str]:
     ]
 
 
-def broken_lines(broken: Sequence[Broken], reference: str = "real", slices: Sequence[Slices] = ()) -> list[str]:
+def broken_lines(
+    broken: Sequence[Broken],
+    reference: str = "real",
+    slices: Sequence[Slices] = (),
+    heads: tuple[str, str] = ("Broken", "Also broken"),
+) -> list[str]:
     """What is broken, in two lines at most, each fault with its share, that of the reference, and documents.
 
     Of slices, the one is told that has the largest share, if it stands out.
@@ -77,7 +88,7 @@ def broken_lines(broken: Sequence[Broken], reference: str = "real", slices: Sequ
         rest = len(broken) - 2 * EACH if start else 0
         also = f" · {counted(rest, 'fault')} more" if rest > 0 else ""
         said = " · ".join(_said(b, reference, slices) for b in broken[start : start + EACH])
-        lines.append(f"{'Also broken' if start else 'Broken'}: {said}{also}.")
+        lines.append(f"{heads[start > 0]}: {said}{also}.")
     return lines
 
 
@@ -87,7 +98,7 @@ def _said(b: Broken, reference: str, slices: Sequence[Slices]) -> str:
         return (
             f"1 document of {name} says “{one_line(fault.quotes[0], 40)}” {fault.times:,} times ({_ids(fault.ids, 1)})"
         )
-    of = one_line(text_of(reference, HUMAN), 40)
+    of = one_line(text_of(b.reference or reference, HUMAN), 40)
     old = percent(b.reference_share, b.share)
     interval = f"{percent(b.low, b.high).removesuffix(' %')} to {percent(b.high, b.low)}"
     share = percent(b.share, b.reference_share)
@@ -145,7 +156,7 @@ def unchanged_lines(unchanged: Sequence[Unchanged]) -> list[str]:
     """How many answers changed, where some did not: the first thing that a comparison of versions says.
 
     >>> unchanged_lines([Unchanged("new", 200, 190, 41.0, ("a3", "a17"))])
-    ['new changed 10 of 200 answers; those part at word 41 (median; a3, a17 …).']
+    ['new changed 10 of 200 answers; they differ from word 41 on (median; a3, a17 …).']
     """
     lines = []
     for u in unchanged:
@@ -153,7 +164,7 @@ def unchanged_lines(unchanged: Sequence[Unchanged]) -> list[str]:
         if not changed:
             lines.append(f"{name} changed none of {counted(u.pairs, 'answer')}.")
             continue
-        where = "" if u.word is None else f"; those part at word {u.word:,.0f} (median; {_ids(u.ids, changed)})"
+        where = "" if u.word is None else f"; they differ from word {u.word:,.0f} on (median; {_ids(u.ids, changed)})"
         lines.append(f"{name} changed {changed:,} of {counted(u.pairs, 'answer')}{where}.")
     return lines
 
@@ -222,7 +233,7 @@ def following(answer: Answer, most: int = 3) -> list[str]:
 
 def _single(answer: Answer, lead: bool) -> str:
     """On how many axes the only text differs from the reference, beside what is broken."""
-    (corpus,), reference, broken = answer.corpora, _reference(answer), bool(answer.broken)
+    (corpus,), reference, broken = answer.corpora, _reference(answer), bool(answer.broken or answer.mended)
     if broken and corpus.differs and not lead:
         return f"Otherwise, {corpus.generated} is not told apart from {reference}."
     if not corpus.differs:

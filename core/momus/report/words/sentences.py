@@ -9,7 +9,7 @@ from momus.arguments import arg
 from momus.report.safe import one_line
 from momus.report.words.findings import statistic_name
 from momus.report.words.format import HUMAN, compared, number, p_value, percent, rounded, signed_percent
-from momus.runs.answer import Answer, AxisAnswer, Cell, CorpusOveruse
+from momus.runs.answer import NAMED, Answer, AxisAnswer, Cell, CorpusOveruse
 from momus.runs.findings import Finding
 from momus.runs.result import CriticResult
 from momus.text.counting import counted, joined, text_of
@@ -96,7 +96,9 @@ def says_what(cell: Cell) -> str:
     undecided = f", undecided whether beyond {variation(v)}" if v.finding == "undecided" else ""
     beside = "" if cell.beside is None else f"; {cell.beside.direction}: {versus(cell.beside)}"
     what = said(cell.findings[0]) if cell.thing is not None else stated(cell)
-    return f"{small}{', '.join(s for s in (what, bands(v)) if s)}{undecided}{beside}"
+    # the band is that of the largest change alone
+    size = "" if cell.findings and cell.findings[0].others else bands(v)
+    return f"{small}{', '.join(s for s in (what, size) if s)}{undecided}{beside}"
 
 
 def stated(cell: Cell) -> str:
@@ -113,7 +115,8 @@ def said(f: Finding) -> str:
     """A finding with both values, such as ``18 % of documents open with “Here's” (human: 42 %)``."""
     if f.thing is None:
         return stated(Cell(f.row))
-    new, old = f.thing.generated, f.thing.real
+    things = (f.thing, *f.others)
+    new, old = (sum(getattr(t, side) for t in things) for side in ("generated", "real"))
     share, unit = f.unit.startswith("%"), f.row.wording.item
     rates = [f"{rounded(a, b)}{' %' if share else ''}" for a, b in ((new, old), (old, new))]
     verb = unit.partition(" ")
@@ -121,7 +124,9 @@ def said(f: Finding) -> str:
     if share and not new:
         per = f"no {verb[0].rstrip('s')} {verb[2].replace(' ', 's ', 1) if ' ' in verb[2] else verb[2] + 's'}"
     length = f.unit.partition(", ")[2]
-    return f"{per} “{_spaced(f.thing.text, 60)}” ({_of(f.row)}: {rates[1]}{f'; {length}' if length else ''})"
+    named = [f"“{_spaced(t.text, 60)}”" for t in things[:NAMED]]
+    more = [f"{counted(len(f.others) + 1 - NAMED, 'other')}"] if len(things) > NAMED else []
+    return f"{per} {joined([*named, *more], 'or')} ({_of(f.row)}: {rates[1]}{f'; {length}' if length else ''})"
 
 
 def versus(cell: Cell) -> str:
@@ -138,7 +143,9 @@ def versus(cell: Cell) -> str:
     else:
         generated, real = value(v, v.generated_value, v.real_value), value(v, v.real_value, v.generated_value)
     if v.wording.clause:
-        return f"{v.wording.clause.format(generated)} ({_of(v)}: {real})"
+        none = v.wording.format == "share" and not v.generated_value
+        clause = v.wording.clause.replace("{} of", "none of the", 1) if none else v.wording.clause
+        return f"{clause.format(generated)} ({_of(v)}: {real})"
     unit = f" {v.wording.unit}" if v.wording.unit else ""
     return f"{label(v)} {generated}{unit} ({_of(v)}: {real}{relative})"
 

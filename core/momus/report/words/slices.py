@@ -138,7 +138,7 @@ def win_sentences(wins: Sequence[Win], alpha: float) -> list[str]:
     for name in dict.fromkeys(w.generated for w in wins):
         sure = [w for w in wins if w.generated == name and w.p_adjusted <= alpha and w.wording.direction]
         sure = [w for w in sure if _one_sided(w) >= MOSTLY]
-        sure.sort(key=lambda w: (not w.wording.concrete, -_one_sided(w), -max(w.more, w.fewer)))
+        sure.sort(key=lambda w: (not w.wording.concrete, -max(w.more, w.fewer)))
         parts = list(dict.fromkeys(map(win_words, sure)))[:TOLD]
         if parts:
             lines.append(f"Prompt by prompt, {one_line(name, 60)} is {joined(parts)}.")
