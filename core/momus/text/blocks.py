@@ -231,6 +231,8 @@ def _inner(tokens: Sequence[Token], place: int) -> str:
 def _paragraphs(text: str, start: int, stop: int) -> Iterator[Block]:
     """What the lines of a Markdown paragraph are, which stands at these characters."""
     held = [(start + m.start(), start + m.end()) for m in _LINE.finditer(text[start:stop])]
+    if not held:  # separators of information, which are no blanks in Markdown
+        return
     sizes = [b - a for a, b in held]
     span = (held[0][0], held[-1][1])
     if len(held) > 2 and max(sizes) <= VERSE:

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from momus.text import blocks as module
@@ -80,6 +80,7 @@ def test_signs_of_items_are_kept():
     assert [b.sign for b in blocks] == ["-", "(b)", "12.", "•"]
 
 
+@example("\x1f\t")
 @given(st.text(alphabet="ab \n\r\t#*->|`1.)(_~=•", max_size=120))
 def test_blocks_stand_in_order_where_they_say(text):
     last = 0
