@@ -59,7 +59,6 @@ def fails(old: Floats, new: Floats, rules: int, seed: int) -> bool:
     rows = judge(Words(), *sides, Settings(seed=seed, against="old"), family=rules)
     (row,) = (v for v in rows if v.statistic == "mean_length")
     verdicts = [row, *(replace(row, critic=f"same-{k}", difference=0.0) for k in range(1, rules))]
-    verdicts = [replace(v, critic="length") if v is row else v for v in verdicts]
     corpora = [{"name": "old", "role": "real"}, {"name": "new", "role": "generated"}]
     limits = tuple(Limit.parse(f"{v.critic}=10 % fewer") for v in verdicts)
     run = KeptRun(Path("run"), {"corpora": corpora, "against": "old"}, adjust(verdicts))

@@ -159,7 +159,10 @@ def test_faults_of_few_groups_are_not_told_by_their_documents():
     def text(broken, seed, name):
         rng = random.Random(seed)
         words = ["rain", "stone", "cat", "runs", "under", "the", "old", "tree"]
-        sentence = lambda: " ".join(rng.sample(words, 6)).capitalize()  # noqa: E731
+
+        def sentence(rng=rng, words=words):
+            return " ".join(rng.sample(words, 6)).capitalize()
+
         rows = [(f"{name}{a}-{i}", f"{name}{a}", a < broken) for a in range(12) for i in range(10)]
         texts = [f"{sentence()}. {sentence()}{' the' if cut else '.'}" for *_, cut in rows]
         return Corpus.from_texts(texts, [r[0] for r in rows], groups=[r[1] for r in rows], name=name)
@@ -186,7 +189,10 @@ def test_faults_of_few_groups_are_not_told_by_their_documents():
 def cut_versions(cut):
     """Two versions of 120 texts; those of the new one in ``cut`` end after half of their sentences, within one."""
     rng = random.Random(5)
-    sentence = lambda: " ".join(rng.sample(["rain", "stone", "cat", "runs", "under", "tree"], 5)).capitalize()  # noqa: E731
+
+    def sentence():
+        return " ".join(rng.sample(["rain", "stone", "cat", "runs", "under", "tree"], 5)).capitalize()
+
     old = [". ".join(sentence() for _ in range(rng.randint(6, 9))) + "." for _ in range(120)]
     new = [f"{t[: len(t) // 2].rstrip('. ')} the" if i in cut else t for i, t in enumerate(old)]
     ids = [f"a{i}" for i in range(120)]
@@ -211,7 +217,10 @@ def test_what_goes_with_broken_documents_is_told_behind_them(tmp_path, cut, is_t
 
 
 def test_one_sentence_names_the_document_that_carries_most():
-    row = lambda axis, document, left, vanishes: Dependence("new", axis, axis, "mean", document, left, vanishes)  # noqa: E731
+
+    def row(axis, document, left, vanishes):
+        return Dependence("new", axis, axis, "mean", document, left, vanishes)
+
     told = [row("length", "a1", 0.2, False), row("marks", "a512", 0.1, True), row("rhythm", "a512", 1.8, False)]
     assert dependence_lines(told) == [
         "1 document of new carries a difference (a512): without it, new does not differ in marks."

@@ -80,11 +80,12 @@ class Pair:
 
 @dataclass(frozen=True)
 class Choice:
-    """Pairs of documents, and the names and reviews of both sides."""
+    """Pairs of documents, the names and reviews of both sides, and how many documents of each have no partner."""
 
     names: tuple[str, str]
     reviews: tuple[Review, Review]
     pairs: tuple[Pair, ...]
+    left_out: tuple[int, int] = (0, 0)
 
     def odder(self, side: int, level: float = 1.0) -> int:
         """In how many pairs a side is odder, with an error rate of at most ``level``."""
@@ -106,12 +107,28 @@ def _numbers(
     return freed, judged, [{name: float(-np.log(body.rate(name))) for name in of} for of in names]
 
 
+@dataclass(frozen=True)
+class _Side:
+    """The paired documents of one side, their review, and what they are compared by, see `_numbers`."""
+
+    corpus: Corpus
+    review: Review
+    freed: Floats
+    judged: Floats
+    faults: list[dict[str, float]]
+
+    @classmethod
+    def of(cls, corpus: Corpus, body: Body, level: float, reporter: Reporter | None) -> _Side:
+        """Judge documents alone, and measure what compares them."""
+        return cls(corpus, review(corpus, body, level, reporter), *_numbers(corpus, body.measure(corpus), body))
+
+
 def choose(
     documents: Corpus, against: Corpus, body: Body, level: float = 0.05, reporter: Reporter | None = None
 ) -> Choice:
     """Say of each pair of documents which is odder, with reasons and error rate.
 
-    Documents are paired by prompt, else by id, else in their order. Others take no part.
+    Documents are paired by prompt, else by id, else in their order. Others are left out, and counted.
 
     Raises
     ------
@@ -131,36 +148,42 @@ def choose(
     0
     """
     rows = _paired(documents, against)
-    a, b = (side.take(of, side.name) for side, of in zip((documents, against), rows.T, strict=True))
-    first, second = (review(side, body, level, reporter) for side in (a, b))
-    (freed_a, judged_a, faults_a), (freed_b, judged_b, faults_b) = (_numbers(s, body.measure(s), body) for s in (a, b))
+    sides = [
+        _Side.of(side.take(of, side.name), body, level, reporter)
+        for side, of in zip((documents, against), rows.T, strict=True)
+    ]
     weights = np.array([WEIGHTS.get(critic.name, (0.0, 0.0)) for critic in body.critics]).reshape(-1, 2)
-    axes = [*(critic.axis for critic in body.critics), CONTRAST]
     held = _human(body, weights)
-    pairs = []
-    for i, judged in enumerate(zip(first.documents, second.documents, strict=True)):
-        changed, longer = _changed(a[i].text, b[i].text)
-        versions = 2 * changed < longer and bool(weights.any())
-        if versions:
-            parts = _weighed(freed_a[:, i] - freed_b[:, i], weights) * np.sqrt(longer / max(changed, 1))
-            d = parts.sum(axis=1)
-        else:
-            parts = judged_a[:, i, :-1] - judged_b[:, i, :-1]
-            d = np.full(len(parts), (judged[0].surprise or 0.0) - (judged[1].surprise or 0.0))
-        d = d + sum(faults_a[i].values()) - sum(faults_b[i].values())
-        share = float(np.mean([above(abs(d[k])) for k, above in enumerate(held[int(versions)])]))
-        rate = min((1 + body.whole.units * share) / (body.whole.units + 1), 1.0)
-        ids, p = (judged[0].id, judged[1].id), (judged[0].p, judged[1].p)
-        if None in p or abs(d.mean()) < 1e-9:
-            pairs.append(Pair(ids, p, None, None if None in p else rate, versions))
-            continue
-        odder, sign = (0, 1) if d.mean() > 0 else (1, -1)
-        has, lacks = (faults_a[i], faults_b[i])[::sign]
-        sizes = dict(zip(axes, (sign * parts.mean(axis=0)).tolist(), strict=False))
-        sizes |= {name: size for name, size in has.items() if name not in lacks}
-        spans = _new(*(side[i].text for side in (a, b)[::sign])) if versions else ()
-        pairs.append(Pair(ids, p, odder, rate, versions, _reasons(sizes, judged[odder]), spans))
-    return Choice((documents.name, against.name), (first, second), tuple(pairs))
+    pairs = tuple(_pair(i, sides, weights, held, body) for i in range(len(rows)))
+    left_out = len(documents) - len(rows), len(against) - len(rows)
+    return Choice((documents.name, against.name), (sides[0].review, sides[1].review), pairs, left_out)
+
+
+def _pair(i: int, sides: Sequence[_Side], weights: Floats, held: tuple[list[Above], list[Above]], body: Body) -> Pair:
+    """Compare the i-th documents of both sides."""
+    a, b = sides
+    judged, texts = [side.review.documents[i] for side in sides], [side.corpus[i].text for side in sides]
+    changed, longer = _changed(*texts)
+    versions = 2 * changed < longer and bool(weights.any())
+    if versions:
+        parts = _weighed(a.freed[:, i] - b.freed[:, i], weights) * np.sqrt(longer / max(changed, 1))
+        d = parts.sum(axis=1)
+    else:
+        parts = a.judged[:, i, :-1] - b.judged[:, i, :-1]
+        d = np.full(len(parts), (judged[0].surprise or 0.0) - (judged[1].surprise or 0.0))
+    d = d + sum(a.faults[i].values()) - sum(b.faults[i].values())
+    share = float(np.mean([above(abs(d[k])) for k, above in enumerate(held[int(versions)])]))
+    rate = min((1 + body.whole.units * share) / (body.whole.units + 1), 1.0)
+    ids, p = (judged[0].id, judged[1].id), (judged[0].p, judged[1].p)
+    if None in p or abs(d.mean()) < 1e-9:
+        return Pair(ids, p, None, None if None in p else rate, versions)
+    odder, sign = (0, 1) if d.mean() > 0 else (1, -1)
+    has, lacks = sides[odder].faults[i], sides[1 - odder].faults[i]
+    axes = [*(critic.axis for critic in body.critics), CONTRAST]
+    sizes = dict(zip(axes, (sign * parts.mean(axis=0)).tolist(), strict=False))
+    sizes |= {name: size for name, size in has.items() if name not in lacks}
+    spans = _new(*texts[::sign]) if versions else ()
+    return Pair(ids, p, odder, rate, versions, _reasons(sizes, judged[odder]), spans)
 
 
 def _paired(a: Corpus, b: Corpus) -> Ints:

@@ -178,3 +178,11 @@ def test_where_all_held_out_documents_of_a_fold_are_of_one_group_nothing_is_told
     (pair,) = choose(corpus(["No. " * 60]), corpus(texts_of(1, 20)), few, 0.5).pairs
     assert pair.odder == 0
     assert pair.rate == 1.0
+
+
+def test_documents_without_a_partner_are_counted(body):
+    texts = texts_of(3, 9)
+    new = Corpus.from_texts(texts, ["a", "b", "c"], name="new")
+    choice = choose(new, Corpus.from_texts(texts[:1], ["a"], name="old"), body)
+    assert (len(choice.pairs), choice.left_out) == (1, (2, 0))
+    assert "2 documents of new without a partner: left out." in list(choice_lines(choice))

@@ -122,6 +122,9 @@ def choice_lines(choice: Choice) -> Iterator[str]:
         f"{a} is odder in {choice.odder(0):,} of {compared} {first}, {b} in {choice.odder(1):,} {second}. "
         f"Told: at most {100 * level:.3g} in 100 pairs of human documents differ as much."
     )
+    for name, number in zip((a, b), choice.left_out, strict=True):
+        if number:
+            yield f"{counted(number, 'document')} of {name} without a partner: left out."
     yield _calibration(choice.reviews[0])
 
 
