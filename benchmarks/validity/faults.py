@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from momus import Corpus
 from momus.evidence import Faulty
-from momus.runs.findings import OF_BOTH, exceeds, reference_of
+from momus.runs.broken import OF_BOTH, exceeds, reference_of
 from momus_critics.faults import Faults
 from momus_critics.faults.sheet import KINDS
 

@@ -14,7 +14,8 @@ from momus.report.exports import comparison_markdown
 from momus.report.page import render
 from momus.report.terminal import WIDTH, comparison_text
 from momus.report.words.sentences import overuse_lines
-from momus.runs.answer import CorpusOveruse, answer_of, overuse_of
+from momus.runs.answer import answer_of
+from momus.runs.overuse import CorpusOveruse, overuse_of
 
 WORDS = [f"{a}{b}" for a in "bcdfgklmnprst" for b in ("ala", "elo", "iru", "ome", "unat", "ette", "org")]
 
