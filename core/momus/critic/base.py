@@ -31,10 +31,10 @@ from momus.critic.hooks import (
 )
 from momus.critic.latents import StateSequences
 from momus.critic.powers import EvidenceMixin, MergeableMixin, StatisticsMixin, check_reporting
+from momus.critic.reporting import Note, Reporting
 from momus.critic.scores import LogPrior, Scores
 from momus.critic.source import source_digest
 from momus.critic.splitting import check_enough, documents_to_fit, other_splitting, splitting_of
-from momus.critic.statistic import Note, Reporting
 from momus.estimator import Estimator, check_params, parametrized, reset
 from momus.laws.law import Law
 from momus.reading import TextSource
