@@ -108,7 +108,7 @@ class Path(ProseCritic[Paths], DeviceMixin):
     n_dimensions: Annotated[int, Range(1, 1000)] = 12
     seed: int = 0
 
-    def new_embedder(self) -> Estimator:
+    def _new_embedder(self) -> Estimator:
         """Make the unfitted embedder."""
         return make_embedder(self.embedder, self.options, {"dimensions": 64, "seed": self.seed})
 
@@ -119,7 +119,7 @@ class Path(ProseCritic[Paths], DeviceMixin):
         # distinct pairs of a document and a word: how many documents have each word
         seen = np.bincount(np.unique(np.stack([owners_of(prose.offsets), prose.ids]), axis=1)[1])
         self.common_ = [prose.words[i] for i in np.flatnonzero(seen >= COMMON * len(prose)).tolist()]
-        embedder: Any = self.new_embedder()
+        embedder: Any = self._new_embedder()
         embedder.device = self.device
         self.embedder_ = embedder.fit(texts)
         points = centred(self._embed(texts), offsets)

@@ -223,7 +223,7 @@ class Rhythm(ProseCritic[SentenceLengths]):
     sequence = True
     min_documents = 3
 
-    new_process = LengthProcess
+    _new_process = LengthProcess
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents that are too short to have a rhythm."""
@@ -237,7 +237,7 @@ class Rhythm(ProseCritic[SentenceLengths]):
             raise FittingError(
                 f"critic 'rhythm': no document of {real.name!r} has two sentences", hint="give running text to fit on"
             )
-        self.process_ = self.new_process().fit(z)
+        self.process_ = self._new_process().fit(z)
         return self
 
     def check_state(self, state: Fitted) -> None:

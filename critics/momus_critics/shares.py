@@ -84,8 +84,8 @@ class TokenShare(CountingCritic[TokenCounts]):
         general=True,
         directions=directions("more|less usual in this share"),
     )
-    kind = "of the kind"
-    one = "token of the kind"
+    _kind = "of the kind"
+    _one = "token of the kind"
 
     @abstractmethod
     def is_hit(self, vocabulary: Sequence[str]) -> Bools:
@@ -135,13 +135,13 @@ class TokenShare(CountingCritic[TokenCounts]):
     def statistics(self) -> Sequence[Statistic]:
         """KS distance between the distributions of shares; difference of mean shares."""
         return (
-            Statistic.ks("shares", f"Kolmogorov–Smirnov distance of shares of {self.kind}"),
-            Statistic.share("mean_share", "share", f"mean share of {self.kind}", f"poorer|richer in {self.kind}"),
+            Statistic.ks("shares", f"Kolmogorov–Smirnov distance of shares of {self._kind}"),
+            Statistic.share("mean_share", "share", f"mean share of {self._kind}", f"poorer|richer in {self._kind}"),
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Cumulative distributions."""
-        x, title = Axis(f"{self.kind}, % of tokens"), f"Share of tokens that are {self.kind}"
+        x, title = Axis(f"{self._kind}, % of tokens"), f"Share of tokens that are {self._kind}"
         name = f"{self.name}-distribution"
         return [distributions((real, generated), "shares", name, title, x, "share of documents", 100)]
 
@@ -156,10 +156,10 @@ class TokenShare(CountingCritic[TokenCounts]):
         usual = self.alpha_ / (self.alpha_ + self.beta_)
         tokens = counted(len(words), "token")
         note = (
-            f"{len(hits):,} of {tokens} are {self.kind}: {percentage(share, 1)}; in the fitted text "
+            f"{len(hits):,} of {tokens} are {self._kind}: {percentage(share, 1)}; in the fitted text "
             f"{percentage(usual, 1)}."
         )
-        marks = {i: Mark(self.one) for i in hits}
+        marks = {i: Mark(self._one) for i in hits}
         return mark_passage(self, document, self.project(document), words, marks, shown=SHOWN, note=note)
 
 
@@ -189,8 +189,8 @@ class StopwordShare(TokenShare):
         TokenShare.reporting,
         limits="It cannot see which stopwords these are, nor where they stand: only how many tokens are stopwords.",
     )
-    kind = "stopwords"
-    one = "stopword"
+    _kind = "stopwords"
+    _one = "stopword"
 
     language: str | None = None
     stopwords: list[str] | None = None
@@ -300,8 +300,8 @@ class SymbolShare(TokenShare):
             "It cannot see which symbols these are, nor whether they stand in the right place: only how many there are."
         ),
     )
-    kind = "symbols"
-    one = "symbol"
+    _kind = "symbols"
+    _one = "symbol"
 
     def is_hit(self, vocabulary: Sequence[str]) -> Bools:
         """Whether each word has no letter."""

@@ -97,7 +97,7 @@ class TransformersPosterior(CalibratedPosterior):
         state.require(isinstance(state.value("config_"), dict), "config_", "a configuration")
         state.text("tokenizer_")
 
-    def new_weights(self) -> Tensors:
+    def _new_weights(self) -> Tensors:
         """What saved weights are read into."""
         return Tensors()
 

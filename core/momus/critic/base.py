@@ -252,7 +252,6 @@ class TokenCritic(Critic[Z], ReadingMixin, ABC):
         Whether to lower-case text first.
     """
 
-    scripts: ClassVar[Scripts] = WORDS
     reads: ClassVar[Reads] = "prose"
 
     tokens: str = "words"
@@ -267,9 +266,10 @@ class TokenCritic(Critic[Z], ReadingMixin, ABC):
         """Documents without tokens."""
         return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
 
-    def claims(self) -> Scripts:
-        """The scripts of the class; any script of text that is already split."""
-        return ANY if self.tokens == "whitespace" and self.scripts is WORDS else self.scripts
+    @property
+    def scripts(self) -> Scripts:
+        """Scripts whose words can be told apart; any script of text that is already split."""
+        return ANY if self.tokens == "whitespace" else WORDS
 
 
 class TextCritic(Critic[Z], ReadingMixin, StatisticsMixin, EvidenceMixin, ABC):

@@ -180,7 +180,7 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
 
     order: Annotated[int, Range(1, 6)] = 3
 
-    def new_process(self) -> DenseNGrams:
+    def _new_process(self) -> DenseNGrams:
         """The unfitted process."""
         return DenseNGrams(symbols=len(STATES), order=self.order)
 
@@ -189,11 +189,11 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
     def fit_counts(self, real: Corpus) -> Counts:
         """Count n-grams of classes."""
         z = self.project(real)
-        return self.new_process().count(z.states, z.offsets)
+        return self._new_process().count(z.states, z.offsets)
 
     def fit_from(self, counts: Counts) -> Self:
         """Smooth the counts of n-grams."""
-        self.process_ = self.new_process().learn(counts)
+        self.process_ = self._new_process().learn(counts)
         return self
 
     def check_state(self, state: Fitted) -> None:

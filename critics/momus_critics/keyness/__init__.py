@@ -71,7 +71,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
     vocabulary_size: Annotated[int, Range(10, 1_000_000)] = 4000
     min_count: Annotated[int, Range(2, 1_000_000)] = 4
 
-    new_process = TermProcess
+    _new_process = TermProcess
 
     def fit(self, real: Corpus) -> Self:
         """Choose the terms of P_c, and estimate their probabilities."""

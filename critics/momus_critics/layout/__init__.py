@@ -101,7 +101,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
     def fit_from(self, counts: Counts) -> Self:
         """Choose the smoothing constant by cross-validation over folds of documents, and smooth the transitions."""
         self.titles_ = list(KINDS)
-        visits = self.learn_counts(list(counts.array("transitions").astype(np.float64)))
+        visits = self._learn_counts(list(counts.array("transitions").astype(np.float64)))
         self.positions_ = counts.array("positions") / PARTS / np.maximum(visits, 1)
         return self
 
@@ -199,4 +199,4 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the blocks, with the unlikely ones marked."""
-        return self.shown(document, [b.content for b in text_blocks(document[0].text)])
+        return self._shown(document, [b.content for b in text_blocks(document[0].text)])
