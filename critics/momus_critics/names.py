@@ -173,7 +173,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
 
     def project(self, batch: Corpus) -> NameSets:
         """Find the names."""
-        return read_names(self.prose(batch))
+        return read_names(self._prose(batch))
 
     def log_prior(self, latents: NameSets) -> LogPrior:
         """log P_c(z): of the number of names, and of each of them; a step for each and one for the end."""
@@ -250,7 +250,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the names, with the share of real documents that have each."""
-        prose = self.prose(document)
+        prose = self._prose(document)
         mask = name_tokens(prose)
         words = prose.tokens()
         known = dict(zip(self.names_, self.documents_.tolist(), strict=True))

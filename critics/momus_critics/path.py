@@ -114,7 +114,7 @@ class Path(ProseCritic[Paths], DeviceMixin):
 
     def fit(self, real: Corpus) -> Self:
         """Learn the vectors, the directions along which sentences vary, and how fast they return to the centre."""
-        prose = self.prose(real)
+        prose = self._prose(real)
         texts, offsets = _sentences(prose)
         # distinct pairs of a document and a word: how many documents have each word
         seen = np.bincount(np.unique(np.stack([owners_of(prose.offsets), prose.ids]), axis=1)[1])
@@ -149,12 +149,12 @@ class Path(ProseCritic[Paths], DeviceMixin):
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents of too few sentences."""
-        _, offsets = _sentences(self.prose(batch))
+        _, offsets = _sentences(self._prose(batch))
         return [f"fewer than {LEAST} sentences" if n < LEAST else None for n in np.diff(offsets)]
 
     def project(self, batch: Corpus) -> Paths:
         """Place each sentence around the centre of its document."""
-        prose = self.prose(batch)
+        prose = self._prose(batch)
         texts, offsets = _sentences(prose)
         points = centred(self._embed(texts) if texts else np.zeros((0, len(self.axes_))), offsets)
         taken_up = _taken_up(prose, prose.alphabetic & ~prose.is_any(frozenset(self.common_)))

@@ -227,12 +227,12 @@ class Rhythm(ProseCritic[SentenceLengths]):
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents that are too short to have a rhythm."""
-        lengths = sentence_lengths(self.prose(batch)).lengths
+        lengths = sentence_lengths(self._prose(batch)).lengths
         return ["fewer than two sentences" if n < 2 else None for n in lengths]
 
     def fit(self, real: Corpus) -> Self:
         """Fit the process."""
-        z = sentence_lengths(self.prose(real))
+        z = sentence_lengths(self._prose(real))
         if (z.lengths < 2).all():
             raise FittingError(
                 f"critic 'rhythm': no document of {real.name!r} has two sentences", hint="give running text to fit on"
@@ -246,7 +246,7 @@ class Rhythm(ProseCritic[SentenceLengths]):
 
     def project(self, batch: Corpus) -> SentenceLengths:
         """Count the words of each sentence."""
-        return sentence_lengths(self.prose(batch))
+        return sentence_lengths(self._prose(batch))
 
     def log_prior(self, latents: SentenceLengths) -> LogPrior:
         """Sum of log P_c over the sentences of each document."""
@@ -310,7 +310,7 @@ class Rhythm(ProseCritic[SentenceLengths]):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the tenth of the sentences whose lengths are least likely."""
-        words, prose = words_of(document, self.tokenizer, BREAK), self.prose(document)
+        words, prose = words_of(document, self.tokenizer, BREAK), self._prose(document)
         z = sentence_lengths(prose)
         if not len(z.words):
             return None

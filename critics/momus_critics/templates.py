@@ -149,7 +149,7 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
 
     def project(self, batch: Corpus) -> Tagged:
         """Tag the tokens of each document."""
-        prose = self.prose(batch)
+        prose = self._prose(batch)
         limit = self.max_tokens or int(prose.lengths.max(initial=0))
         keep = np.arange(len(prose.ids)) - np.repeat(prose.offsets[:-1], prose.lengths) < limit  # (N,)
         offsets = kept_offsets(keep, prose.offsets)

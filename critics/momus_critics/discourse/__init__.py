@@ -202,7 +202,7 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
 
     def project(self, batch: Corpus) -> SentenceClasses:
         """Classify the sentences of each document."""
-        prose = self.prose(batch)
+        prose = self._prose(batch)
         classes, first = sentence_classes(prose)
         owners = owners_of(prose.offsets)[first]
         begins = changes(prose.paragraphs[first]) | changes(owners)  # (S,)

@@ -199,7 +199,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
 
     def fit(self, real: Corpus) -> Self:
         """Fit the classes of first and of last sentences, and count which follows which."""
-        first, last = read_edges(self.prose(real))
+        first, last = read_edges(self._prose(real))
         several = first.numbers < last.numbers
         if not several.any():
             raise FittingError(
@@ -236,7 +236,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
 
     def project(self, batch: Corpus) -> EdgeLatents:
         """Infer the classes of the first and the last sentence under the chain."""
-        first, last = read_edges(self.prose(batch))
+        first, last = read_edges(self._prose(batch))
         marginals, offsets = self._classes(first, last)
         # the mixtures' own shares are the prior that their posteriors hold
         prior = np.concatenate([self.opening_.shares_, self.ending_.shares_])  # (K,) of both kinds
@@ -320,7 +320,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the first and the last sentence with their classes."""
-        first, last = read_edges(self.prose(document))
+        first, last = read_edges(self._prose(document))
         several = first.numbers[0] < last.numbers[0]
         return self._shown(document, [*(first.texts if several else ()), *last.texts])
 

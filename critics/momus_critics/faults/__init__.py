@@ -60,7 +60,7 @@ class Faults(ProseCritic[Sheet]):
 
     def fit(self, real: Corpus) -> Self:
         """Learn the words, language and scripts of real text, and its rates of faults."""
-        prose = self.prose(real)
+        prose = self._prose(real)
         self.words_ = self._new_words()
         misspelt, salad = self.words_.learn(prose)
         self.language_ = only_language(real)
@@ -91,7 +91,7 @@ class Faults(ProseCritic[Sheet]):
 
     def project(self, batch: Corpus) -> Sheet:
         """Find the faults."""
-        return read_sheet(batch, self.prose(batch), self._usual)
+        return read_sheet(batch, self._prose(batch), self._usual)
 
     def log_prior(self, latents: Sheet) -> LogPrior:
         """log P_c(z), a sum over kinds of faults."""

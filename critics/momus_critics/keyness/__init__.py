@@ -75,7 +75,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
 
     def fit(self, real: Corpus) -> Self:
         """Choose the terms of P_c, and estimate their probabilities."""
-        prose = self.prose(real)
+        prose = self._prose(real)
         terms = frequent_terms([prose], min(self.min_count, max(2, len(real) // 3)), self.vocabulary_size)
         if not terms:
             raise FittingError(
@@ -97,7 +97,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         """
         # unusable documents are not scored, and must not decide the terms
         usable = [usable_documents(t) for t in texts]
-        proses = [self.prose(t) for t in usable if len(t)]
+        proses = [self._prose(t) for t in usable if len(t)]
         asked = frequent_terms(proses, self.min_count, self.vocabulary_size)
         window = min((_middle(p) for p in proses), default=self.window_)
         # False: scores that were made before stay valid
@@ -125,7 +125,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         columns = self._columns
         keys = np.array([key_of(t) for t in columns], dtype=np.uint64)
         order = np.argsort(keys)
-        return term_latents(self.prose(batch), keys[order], order, columns, self.window_)
+        return term_latents(self._prose(batch), keys[order], order, columns, self.window_)
 
     def log_prior(self, latents: TermLatents) -> LogPrior:
         """log P_c of the terms of each document."""

@@ -279,10 +279,10 @@ class ProseCritic(TextCritic[Z], ABC):
         """The tokenizer that the parameters name, with borders of paragraphs as tokens."""
         return paragraph_tokenizer(self.tokens)
 
-    def prose(self, batch: Corpus) -> Prose:
+    def _prose(self, batch: Corpus) -> Prose:
         """Words, sentences and paragraphs of a batch."""
         return batch.tokens(self.tokenizer).read_once(read_prose)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without tokens."""
-        return ["no token" if n == 0 else None for n in self.prose(batch).lengths]
+        return ["no token" if n == 0 else None for n in self._prose(batch).lengths]

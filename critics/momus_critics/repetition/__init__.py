@@ -97,7 +97,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
 
     def project(self, batch: Corpus) -> Copies:
         """Find the copied stretches of each document."""
-        prose = self.prose(batch)
+        prose = self._prose(batch)
         states, distances, ages = copies_of(
             prose.ids, prose.offsets, prose.sentences, prose.paragraphs, self.min_length
         )
