@@ -156,11 +156,7 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, DeviceMixin,
         """The tokenizer of the features, once fitted."""
         return getattr(self._features(), "tokenizer", None) if is_fitted(self) else None
 
-    def _new_tensors(self) -> Tensors:
-        """What saved arrays are read into."""
-        return Tensors()
-
-    _new_parameters = _new_weights = _new_tensors
+    _new_parameters = _new_weights = Tensors
 
     def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""

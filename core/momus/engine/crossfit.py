@@ -29,6 +29,7 @@ from momus.critic.scores import AGGREGATED, Scores, joined
 from momus.critic.scoring import score
 from momus.errors import FittingError
 from momus.estimator import clone
+from momus.inference.matching import unit_keys
 from momus.numeric.rounding import ROUNDING
 from momus.numeric.types import Floats, Ints
 from momus.progress import Timed, reporting
@@ -51,13 +52,7 @@ def fold_numbers(corpora: Sequence[Corpus], folds: int, seed: int) -> list[Ints]
     >>> fold_numbers([a, a], 3, 0)[0].tolist() == fold_numbers([a], 3, 0)[0].tolist()
     True
     """
-    keys = [
-        [
-            f"g{g}" if g is not None else f"p{p}" if p is not None else f"d{i}"
-            for g, p, i in zip(c.groups, c.prompts, c.ids, strict=True)
-        ]
-        for c in corpora
-    ]
+    keys = [unit_keys(c.groups, c.prompts, "document", c.ids) for c in corpora]
     distinct = sorted({k for side in keys for k in side})
     # of sorted keys: folds depend on the names of prompts, and not on the order of documents
     order = np.random.default_rng([seed, _FOLDS]).permutation(len(distinct))
