@@ -11,33 +11,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeVar
 
 from momus.errors import UsageError
-from momus.evidence.wording import Direction, Format, Wording, either
+from momus.evidence.wording import Direction as Direction
+from momus.evidence.wording import Format as Format
+from momus.evidence.wording import Wording as Wording
+from momus.evidence.wording import either as either
 from momus.schema import build
-
-__all__ = [
-    "Axis",
-    "Cell",
-    "Chart",
-    "Direction",
-    "Edge",
-    "Evidence",
-    "Faulty",
-    "Format",
-    "Graph",
-    "Heatmap",
-    "MarkedDocument",
-    "Overuse",
-    "Overused",
-    "Role",
-    "Series",
-    "Step",
-    "Table",
-    "Wording",
-    "both",
-    "either",
-    "from_json",
-    "to_json",
-]
 
 Cell = str | int | float | None
 Role = Literal["real", "generated", "fitted", "reference"]
