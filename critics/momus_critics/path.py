@@ -266,11 +266,8 @@ class Path(ProseCritic[Paths], DeviceMixin):
 
 def _sentences(prose: Prose) -> tuple[list[str], Ints]:
     """The sentences of n documents that have a word, tokens with spaces between, and where documents begin."""
-    total = int(prose.sentences[-1]) + 1 if len(prose.ids) else 0
-    words = np.bincount(prose.sentences, prose.alphabetic, total) > 0
-    first = np.searchsorted(prose.sentences, np.arange(total + 1))  # first token of each sentence
-    spelled = prose.tokens()
-    kept = np.flatnonzero(words)
+    first, spelled = prose.starts, prose.tokens()
+    kept = np.flatnonzero(np.bincount(prose.sentences, prose.alphabetic, len(first) - 1) > 0)
     texts = [" ".join(spelled[first[s] : first[s + 1]]) for s in kept.tolist()]
     owners = owners_of(prose.offsets)[first[kept]] if len(kept) else np.zeros(0, dtype=np.int64)
     return texts, offsets_of(np.bincount(owners, minlength=len(prose)))

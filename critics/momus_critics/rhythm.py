@@ -72,10 +72,8 @@ def whole_sentences(prose: Prose) -> tuple[Ints, Ints, Ints]:
     A paragraph or list item that ends without a full stop, question or exclamation mark is no sentence: an entry of a
     list, what announces one, or cut off. Of a document in which none ends with such a mark (verse, captions) all count.
     """
-    count = int(prose.sentences[-1]) + 1 if len(prose.ids) else 0
-    words = np.bincount(prose.sentences, prose.alphabetic, count).astype(np.int64)
-    first = np.searchsorted(prose.sentences, np.arange(count))  # first token of each sentence
-    last = np.append(first[1:], len(prose.ids)) - 1
+    first, last = prose.starts[:-1], prose.starts[1:] - 1
+    words = np.bincount(prose.sentences, prose.alphabetic, len(first)).astype(np.int64)
     closing = prose.is_any(CLOSERS)
     for _ in range(2):  # the mark stands before a bracket and a quotation mark that close
         last = last - (closing[last] & (last > first))

@@ -89,8 +89,8 @@ def sentence_classes(prose: Prose) -> tuple[Ints, Ints]:
     >>> [STATES[i] for i in sentence_classes(prose)[0]]
     ['plain', 'question', 'speech', 'example', 'contrast']
     """
-    count = int(prose.sentences[-1]) + 1 if len(prose.ids) else 0
-    first = np.searchsorted(prose.sentences, np.arange(count))
+    first = prose.starts[:-1]
+    count = len(first)
     classes = np.full(count, PLAIN, dtype=np.int64)
     number = {w: i for i, w in enumerate(prose.words)}
     for sense, phrases in enumerate(CONNECTIVES.values(), FIRST_CONNECTIVE):

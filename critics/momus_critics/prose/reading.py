@@ -109,6 +109,12 @@ class Prose(Ragged):
         digests = (hashlib.blake2b(w.encode("utf-8", "surrogatepass"), digest_size=8).digest() for w in self.words)
         return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)[self.ids]
 
+    @cached_property
+    def starts(self) -> Ints:
+        """The first token of each sentence, and the end of the last one: int64 (sentences + 1,)."""
+        sentences = int(self.sentences[-1]) + 1 if len(self.ids) else 0
+        return np.searchsorted(self.sentences, np.arange(sentences + 1))
+
     def tokens(self, start: int = 0, stop: int | None = None) -> list[str]:
         """The tokens of a stretch as the text spells them."""
         return [self.spelled[i] for i in self.codes[start:stop].tolist()]
