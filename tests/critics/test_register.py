@@ -70,7 +70,9 @@ def test_word_length_and_different_words():
 @example(["by", "?"])  # the mark of the next document stranded the preposition
 @given(st.lists(st.text(alphabet="abit ingedly.,'’?!\n", max_size=80), min_size=1, max_size=4))
 def test_features_do_not_depend_on_the_batch(texts):
-    prose = Register().prose
+    def prose(corpus):
+        return read_prose(corpus.tokens(Register().tokenizer))
+
     whole, _ = count_features(prose(Corpus.from_texts(texts)))
     for row, text in enumerate(texts):
         assert whole[row] == pytest.approx(count_features(prose(Corpus.from_texts([text])))[0][0])
