@@ -32,8 +32,8 @@ def prose(n, seed, name):
 
 
 def compared(critics):
-    looping = DEFECTS["repetition-loop"].plant(prose(40, 3, "looping"), 0.5).corpus
-    chatty = MORE["stock-phrases"].plant(prose(40, 4, "chatty"), 0.3).corpus
+    looping = DEFECTS["repetition-loop"].plant(prose(40, 3, "looping"), 0.5)
+    chatty = MORE["stock-phrases"].plant(prose(40, 4, "chatty"), 0.3)
     return momus.compare(
         prose(60, 2, "real"),
         {"looping": looping, "chatty": chatty},
