@@ -88,7 +88,7 @@ class TokenShare(CountingCritic[TokenCounts]):
     _one = "token of the kind"
 
     @abstractmethod
-    def is_hit(self, vocabulary: Sequence[str]) -> Bools:
+    def _is_hit(self, vocabulary: Sequence[str]) -> Bools:
         """Whether each word of a vocabulary is of the kind: bool (V,)."""
 
     def fit_counts(self, real: Corpus) -> Counts:
@@ -111,7 +111,7 @@ class TokenShare(CountingCritic[TokenCounts]):
     def _count(self, corpus: Corpus) -> TokenCounts:
         table = corpus.tokens(self.tokenizer)
         # look up each token's word, (tokens,), and sum within documents
-        hits = group_sums(self.is_hit(table.vocabulary).astype(np.int64)[table.ids], table.offsets)
+        hits = group_sums(self._is_hit(table.vocabulary).astype(np.int64)[table.ids], table.offsets)
         return TokenCounts(np.asarray(hits, dtype=np.int64), table.lengths)
 
     def project(self, batch: Corpus) -> TokenCounts:
@@ -147,7 +147,7 @@ class TokenShare(CountingCritic[TokenCounts]):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the tokens of the kind."""
-        return self._marked(document, self.is_hit)
+        return self._marked(document, self._is_hit)
 
     def _marked(self, document: Corpus, is_hit: Callable[[Sequence[str]], Bools]) -> MarkedDocument:
         words = words_of(document, self.tokenizer)
@@ -242,7 +242,7 @@ class StopwordShare(TokenShare):
             return ""
         return self.language or "en"
 
-    def is_hit(self, vocabulary: Sequence[str]) -> Bools:
+    def _is_hit(self, vocabulary: Sequence[str]) -> Bools:
         """Whether each word is a stopword of ``language`` (of English for None), ignoring case."""
         return self._hits(vocabulary, self.language or "en")
 
@@ -303,6 +303,6 @@ class SymbolShare(TokenShare):
     _kind = "symbols"
     _one = "symbol"
 
-    def is_hit(self, vocabulary: Sequence[str]) -> Bools:
+    def _is_hit(self, vocabulary: Sequence[str]) -> Bools:
         """Whether each word has no letter."""
         return np.fromiter((not any(map(str.isalpha, w)) for w in vocabulary), bool, len(vocabulary))

@@ -186,7 +186,7 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Resolve documents, and count the windows of their mentions."""
-        chains, _ = self.chains(real)
+        chains, _ = self._chains(real)
         return self._new_process().count(chains) + Counts.of(used=[int((np.diff(chains.offsets) > 0).sum())])
 
     def fit_from(self, counts: Counts) -> Self:
@@ -203,7 +203,7 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
         """Check a state read from a folder."""
         state.component("process_", ChainProcess)
 
-    def chains(self, corpus: Corpus) -> tuple[Chains, Ints]:
+    def _chains(self, corpus: Corpus) -> tuple[Chains, Ints]:
         """Symbols of a corpus, and the character span of each, (N, 2)."""
         # prose in its places: mentions stand where they stand in the text
         texts = [in_place(d.text) for d in corpus]
@@ -214,7 +214,7 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
 
     def project(self, batch: Corpus) -> MentionChains:
         """Resolve coreference, and map mentions to symbols."""
-        chains, spans = self.chains(batch)
+        chains, spans = self._chains(batch)
         (windows,) = self.process_.coder.windows(chains, (self.order,))  # (N,)
         return MentionChains(chains.kinds, chains.offsets, None, chains.entities, windows, spans)
 
