@@ -40,17 +40,21 @@ class Prior:
         return cls(mean, torch.cholesky_inverse(factor), float(2 * factor.diagonal().log().sum()))
 
 
-CELLS = 20_000_000
-"""Largest number of entries of a (documents, types, K) array."""
+CPU_CELLS, CELLS, MOST = 1_500_000, 20_000_000, 512
+"""Largest number of entries of a (documents, types, K) array, on a CPU and elsewhere, and most documents of a batch.
+
+On a CPU the memory of one small array is used again for the next one; but each call for a batch costs as much as the
+sums of some documents of ten topics do."""
 
 
-def batches_of(counts: sparse.csr_array, topics: int, most: int) -> list[NDArray[np.intp]]:
-    """Row numbers of documents, in batches of similar numbers of types and at most ``most`` documents."""
+def batches_of(counts: sparse.csr_array, topics: int, device: str) -> list[NDArray[np.intp]]:
+    """Row numbers of documents, in batches of similar numbers of types that suit a device."""
+    cells = CPU_CELLS if device == "cpu" else CELLS
     types = np.diff(counts.indptr)
     order = np.argsort(-types, kind="stable")  # the most types first: the first of a batch sets its padding
     batches, first = [], 0
     while first < len(order):
-        count = int(np.clip(CELLS // max(int(types[order[first]]) * topics, 1), 1, most))
+        count = int(np.clip(cells // max(int(types[order[first]]) * topics, 1), 1, MOST))
         batches.append(order[first : first + count])
         first += count
     return batches
