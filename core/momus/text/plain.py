@@ -176,6 +176,10 @@ def in_place(text: str, kinds: Sequence[Kind] = PROSE) -> str:
     >>> in_place("# So\n\n- It’s *one*.\n\n`x` it is")
     '    \n\n  It’s  one .\n\n x  it is'
     """
+    return (_short_in_place if len(text) <= SHORT else _in_place)(text, tuple(kinds))
+
+
+def _in_place(text: str, kinds: Sequence[Kind]) -> str:
     pieces, at = [], 0
     for block in read_blocks(text):
         pieces.append(_blank(text[at : block.start]))
@@ -184,6 +188,9 @@ def in_place(text: str, kinds: Sequence[Kind] = PROSE) -> str:
             _without_inline(_without_signs(block.kind, source), _kept) if block.kind in kinds else _blank(source)
         )
     return "".join([*pieces, _blank(text[at:])])
+
+
+_short_in_place = lru_cache(maxsize=4096)(_in_place)
 
 
 def _blank(text: str) -> str:
