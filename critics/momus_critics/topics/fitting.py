@@ -179,7 +179,7 @@ def _step(counts: sparse.csr_array, options: Options, model: Model) -> float:
     words = torch.zeros_like(phi, dtype=torch.float64)
     total = 0.0
     for rows in batches_of(counts, options.topics, device):
-        batch = Batch(counts[rows], device, dtype)
+        batch = Batch.of(counts[rows], device, dtype)
         word_phi = batch.gather(phi)  # (B, L, K)
         lam, var = _tensor(model.lam[rows], options), _tensor(model.var[rows], options)
         lam, var, value, _ = ascend(batch, word_phi, prior, lam, var, options.inner, 1e-5)
@@ -254,8 +254,8 @@ def infer(
     # the optimum of ν² without words: a document without any is done at once
     spread = 1 / prior.precision.diagonal()
     for rows in batches_of(counts, d + 1, options.device):
-        batch = Batch(counts[rows], options.device, options.dtype)
-        start_lam, start_var = prior.mean.expand(batch.size, d).clone(), spread.expand(batch.size, d).clone()
+        batch = Batch.of(counts[rows], options.device, options.dtype)
+        start_lam, start_var = prior.mean.expand(len(rows), d).clone(), spread.expand(len(rows), d).clone()
         posterior = ascend(batch, batch.gather(phi_t), prior, start_lam, start_var, rounds, 1e-7)
         lam[rows], var[rows], values[rows] = (x.double().cpu().numpy() for x in posterior[:3])
     return lam, var, values

@@ -49,7 +49,7 @@ def refine(counts: sparse.csr_array, model: Model, options: Options) -> Model | 
             prior = Prior.of(mean, covariance)
             spread, expected = torch.zeros_like(covariance), torch.empty_like(lam)
             for rows in batches:
-                batch = Batch(counts[rows], options.device, dtype)
+                batch = Batch.of(counts[rows], options.device, dtype)
                 # three steps, as modes move little from one round to the next
                 lam[rows] = climb(batch, phi, prior, lam[rows], 3)
                 expected[rows], covariances = posterior_moments(batch, phi, prior, lam[rows])
