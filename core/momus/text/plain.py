@@ -151,7 +151,7 @@ def remembered(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[s
     of_short: Any = lru_cache(maxsize=4096)(read)
 
     @wraps(read)
-    def of(text: str, *args: P.args, **kwargs: P.kwargs) -> T:
+    def of(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
         made: T = (of_short if len(text) <= SHORT else read)(text, *args, **kwargs)
         return made
 
