@@ -15,7 +15,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
 from momus.critic.shifts import Named, shift_table
 from momus.evidence import Evidence, MarkedDocument
-from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of
+from momus.numeric.ragged import Ragged, distinct, float_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -111,7 +111,7 @@ def read_names(prose: Prose) -> NameSets:
     mask = name_tokens(prose)
     owners = owners_of(prose.offsets)
     # a name counts once in each document, (2, pairs), by document
-    pairs = np.unique(np.stack([owners[mask], prose.ids[mask]]), axis=1)
+    pairs, _ = distinct(owners[mask], prose.ids[mask])
     used, codes = np.unique(pairs[1], return_inverse=True)
     names = tuple(prose.words[i].capitalize() for i in used.tolist())
     offsets = offsets_of(np.bincount(pairs[0], minlength=len(prose)))

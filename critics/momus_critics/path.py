@@ -13,7 +13,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.estimator import Estimator, parametrized
 from momus.evidence import Axis, Evidence, MarkedDocument, Step
-from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of, places_of
+from momus.numeric.ragged import Ragged, distinct, float_sums, offsets_of, owners_of, places_of
 from momus.numeric.rounding import without_rounding
 from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import Range
@@ -117,7 +117,7 @@ class Path(ProseCritic[Paths], DeviceMixin):
         prose = self._prose(real)
         texts, offsets = _sentences(prose)
         # distinct pairs of a document and a word: how many documents have each word
-        seen = np.bincount(np.unique(np.stack([owners_of(prose.offsets), prose.ids]), axis=1)[1])
+        seen = np.bincount(distinct(owners_of(prose.offsets), prose.ids)[0][1])
         self.common_ = [prose.words[i] for i in np.flatnonzero(seen >= COMMON * len(prose)).tolist()]
         embedder: Any = self._new_embedder()
         embedder.device = self.device

@@ -13,6 +13,7 @@ from momus.numeric.ragged import Ragged
 from momus.numeric.types import Floats, Ints
 from momus.text.blocks import BOLD_LEVEL, WORD, Block, is_short_line
 from momus.text.blocks import read_blocks as text_blocks
+from momus.text.plain import remembered
 
 KINDS = (
     "title",
@@ -102,15 +103,21 @@ def read_blocks(texts: Sequence[str]) -> Blocks:
     words: list[int] = []
     offsets, features, items = [0], np.zeros((len(texts), len(FEATURES))), np.zeros((len(texts), len(OF_ITEMS)))
     for row, text in enumerate(texts):
-        blocks = text_blocks(text)
-        kinds = [kind_of(b) for b in blocks]
-        states += [CODE[k] for k in kinds]
-        words += [len(WORD.findall(b.content)) for b in blocks]
+        kinds, sizes, features[row], items[row] = _read(text)
+        states += kinds
+        words += sizes
         offsets.append(len(states))
-        features[row] = _features(text, kinds, blocks)
-        items[row] = _items(text, blocks)
     codes, lengths, borders = (np.array(x, dtype=np.int64) for x in (states, words, offsets))
     return Blocks(codes, lengths, borders, features, items)
+
+
+@remembered
+def _read(text: str) -> tuple[list[int], list[int], list[bool], list[float]]:
+    """The kinds of the blocks of a text, their numbers of words, its features, and what its list items are."""
+    blocks = text_blocks(text)
+    kinds = [kind_of(b) for b in blocks]
+    words = [len(WORD.findall(b.content)) for b in blocks]
+    return [CODE[k] for k in kinds], words, _features(text, kinds, blocks), _items(text, blocks)
 
 
 def kind_of(block: Block) -> str:
