@@ -106,6 +106,7 @@ class Mauve(TextCritic[StateSequences], DeviceMixin):
     question = "Does text fall into the same regions of a feature space as real text? z is the region of a document."
     reporting = Reporting(
         together="once",
+        general=True,  # regions of text move with whatever narrower axes find
         headline="mauve_gap",
         directions=directions("in larger|in smaller regions of real text", "in larger|in smaller regions of real text"),
         limits=(

@@ -216,6 +216,22 @@ def test_what_goes_with_broken_documents_is_told_behind_them(tmp_path, cut, is_t
     assert not run.behind
 
 
+def test_words_misspelt_alike_in_all_of_a_version_are_told_of_it():
+    """A critic that was fitted on both versions would know the misspelt words."""
+    rng = random.Random(3)
+    words = ["".join(rng.choices("abdeiklmnorstu", k=rng.randint(6, 9))) for _ in range(200)]
+    slips = {w: w[:2] + w[3] + w[2] + w[4:] for w in words}
+    old, typed = ([" ".join(rng.choices(words, k=60)).capitalize() + "." for _ in range(80)] for _ in range(2))
+    new = [" ".join(slips.get(w, w) if rng.random() < 0.1 else w for w in t.split()) for t in typed]
+    a, b = (Corpus.from_texts(t, [f"{n}{i}" for i in range(80)], name=n) for n, t in (("old", old), ("new", new)))
+    run = momus.compare(
+        against={"old": a}, generated={"new": b}, critics=["faults"], permutations=199, resamples=99,
+        reporter=momus.progress.Silent(),
+    )  # fmt: skip
+    told = first_sentences(answer_of(run))
+    assert any(t.startswith("Broken: ") and "are misspelt" in t for t in told), told
+
+
 def test_one_sentence_names_the_document_that_carries_most():
 
     def row(axis, document, left, vanishes):

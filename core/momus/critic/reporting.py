@@ -47,11 +47,12 @@ class Reporting:
     fitting
         Parameters with paths or addresses that a fitted critic does not use again.
     together
-        ``once`` or ``folds``: in a comparison of models, the critic is fitted on all texts without their labels,
-        instead of on the reference alone. ``once`` serves latents that mean something else in every fit, such as
-        topic 3. ``folds``, where each fold is scored by a critic of the other folds of all texts, serves statistics of
-        what few documents share: two of the reference with a rare name, in two folds, would make it known to each
-        other, which no relabelling of documents accounts for.
+        How the critic is fitted in a comparison of models, if not on all texts for evidence, and on folds of the
+        reference for scores. ``once`` or ``folds``: on all texts without their labels. ``once`` serves latents that
+        mean something else in every fit, such as topic 3. ``folds``, where each fold is scored by a critic of the other
+        folds of all texts, serves statistics of what few documents share: two of the reference with a rare name, in two
+        folds, would make it known to each other, which no relabelling of documents accounts for. ``summaries``: on the
+        reference alone, and evidence is made of the sums of summaries of folds, whose parts mean the same in every fit.
     aggregated
         Whether entropy and divergence of the aggregated posterior are reported beside Latent NLL of state sequences;
         turn it off only where the critic's own statistics say the same.
@@ -70,7 +71,7 @@ class Reporting:
     faulty: bool = False
     required: tuple[str, ...] = ()
     fitting: tuple[str, ...] = ()
-    together: Literal["", "once", "folds"] = ""
+    together: Literal["", "once", "folds", "summaries"] = ""
 
 
 def directions(latent_nll: str, latent_ppl: str = "", posterior_entropy: str = "") -> dict[str, Direction]:

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import add
 from typing import Any, Literal
 
 import numpy as np
@@ -87,7 +89,7 @@ def cross_scored(
             with timed.stage("tokenizing", corpus.name):
                 corpus.tokens(tokenizer)
     with reporting(timed.inner), timed.stage("fitting"):
-        critic.fit(texts.together)
+        critic.fit(texts.real if by_summaries(critic) else texts.together)
     # what a critic reads of all texts is settled before it is saved
     settled(critic, corpora)
     if folder is not None:
@@ -95,7 +97,7 @@ def cross_scored(
     once = fitted_once(critic)
     shown: list[Scores] = []
     # evidence is made of one fit: states of two fits have no common numbers
-    if once or isinstance(critic, EvidenceMixin):
+    if once or (isinstance(critic, EvidenceMixin) and not by_summaries(critic)):
         with timed.stage("scoring", "all", sum(map(len, corpora))):
             shown = [critic.score(c) for c in corpora]
     if once:
@@ -111,6 +113,11 @@ def cross_scored(
 def fitted_once(critic: Critic[Any]) -> bool:
     """Whether a critic is fitted on all texts, and in no folds."""
     return critic.reporting.together == "once" or row_unit(critic) != "document"
+
+
+def by_summaries(critic: Critic[Any]) -> bool:
+    """Whether the evidence of a critic is made of the summaries of its folds: what one fit has read is usual to it."""
+    return critic.reporting.together == "summaries"
 
 
 def in_reverse(
@@ -175,7 +182,7 @@ def _by_folds(critic: Critic[Any], folds: Folds, fitted: Sequence[int], scored: 
             rows, held = folds.held(k, fold)
             # a small text may have no document in a fold
             if len(rows):
-                parts[k][fold] = rows, score(learnt, held, summarize=False)
+                parts[k][fold] = rows, score(learnt, held, summarize=by_summaries(critic))
     of_folds = [{fold: scores for fold, (_, scores) in parts[k].items()} for k in scored]
     return [
         _joined(critic, corpora[k], [(rows, levelled[fold]) for fold, (rows, _) in parts[k].items()])
@@ -184,7 +191,7 @@ def _by_folds(critic: Critic[Any], folds: Folds, fitted: Sequence[int], scored: 
 
 
 def _joined(critic: Critic[Any], corpus: Corpus, parts: Sequence[tuple[Ints, Scores]]) -> Scores:
-    """The scores of all folds, in the order of the corpus; the critics differ, so that there is no summary."""
+    """The scores of all folds, in the order of the corpus; with a summary where those of folds add up."""
     # states of sequences have other numbers in each fit; where latents are aggregated, they are labelled
     unlabelled = () if defines(critic, AdvancedMixin, "aggregated_posterior") else (AGGREGATED,)
     sides = [
@@ -192,7 +199,9 @@ def _joined(critic: Critic[Any], corpus: Corpus, parts: Sequence[tuple[Ints, Sco
         for _, s in parts
     ]
     # documents are fold by fold here; to sort their row numbers, (n,), inverts that order
-    return joined(sides).take(np.argsort(np.concatenate([rows for rows, _ in parts])), corpus.name)
+    whole = joined(sides).take(np.argsort(np.concatenate([rows for rows, _ in parts])), corpus.name)
+    summaries: list[Any] = [s.summary for _, s in parts]
+    return replace(whole, summary=reduce(add, summaries)) if summaries and None not in summaries else whole
 
 
 def versions_of(

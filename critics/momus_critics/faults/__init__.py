@@ -52,6 +52,7 @@ class Faults(ProseCritic[Sheet]):
         limits="It cannot see what is false, nor whether an answer fits its question: only what is broken by its form.",
         aggregated=False,
         faulty=True,
+        together="summaries",
     )
 
     state_names = tuple(kind.name for kind in KINDS)
