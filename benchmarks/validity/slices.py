@@ -21,8 +21,8 @@ from yardsticks import wilson
 from momus import Corpus, Document
 from momus.critic import Statistic, StatisticCritic
 from momus.critic.scores import Scores
-from momus.history.checks import Bound, p_beyond
 from momus.history.gate import OF_SLICES
+from momus.history.slice_checks import Bound, p_beyond
 from momus.joint.partners import interval
 from momus.joint.slice_tests import slices_of
 from momus.joint.slices import Slices, codes_of, together

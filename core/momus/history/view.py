@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 from rich.console import Group, RenderableType
 
 from momus.arguments import arg
+from momus.history.checks import Check, Status
 from momus.history.diff import RunDiff
 from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
-from momus.history.rules import Check, Status
 from momus.joint.gap import POWER
 from momus.outputs import appending, write_own, writing
 from momus.report.annotations import workflow_command
