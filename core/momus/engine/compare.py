@@ -38,8 +38,9 @@ from momus.engine.run_critic import Work
 from momus.errors import UsageError
 from momus.joint.better import Preference
 from momus.joint.dependence import dependences
-from momus.joint.ranks import analyse, nearer_of
-from momus.joint.slices import reading_slices, together
+from momus.joint.nearer import bands_of, nearer_in_slices, nearer_of
+from momus.joint.ranks import analyse
+from momus.joint.slices import codes_of, reading_slices, together
 from momus.numeric.devices import resolve_device
 from momus.processes import usable_cores
 from momus.progress import Timed, default_reporter
@@ -107,6 +108,11 @@ def compare(request: Request, page: Page | None = None) -> Results:
     page
         Writes the report of a run that has a folder.
     """
+    return compared(request, page)[0]
+
+
+def compared(request: Request, page: Page | None = None) -> tuple[Results, Texts]:
+    """The results with the texts that they are of."""
     run = planned(request)
     files = [label for label in request.labels if label.path]
     labels = [labelling(e.name, e.path, kind=e.kind, gold=e.gold, second=e.second) for e in files]
@@ -125,7 +131,7 @@ def compare(request: Request, page: Page | None = None) -> Results:
         if run.folder is not None:
             published(run, run.folder, page)
         run.results.signature["seconds"] = _seconds(run)  # again: of a run without a folder too
-    return run.results
+    return run.results, texts
 
 
 def planned(request: Request) -> Run:
@@ -246,10 +252,12 @@ def compared_with_real(run: Run, texts: Texts) -> None:
     """Say which of the reference and each new text is nearer to real text; the texts are not read again."""
     # in the order given, as the texts of any request
     as_given = [corpus.unsorted for corpus in (texts.real, *texts.generated)]
-    both = compare(run.request.with_real(as_given[0], {corpus.name: corpus for corpus in as_given[1:]}))
-    axes = {r.name: r.axis for r in both.results}
-    nearer = nearer_of(axes, both.verdicts, both.joint.ranking, run.settings.against)
-    run.results.joint = replace(run.results.joint, nearer=nearer)
+    both, again = compared(run.request.with_real(as_given[0], {corpus.name: corpus for corpus in as_given[1:]}))
+    axes, bands = {r.name: r.axis for r in both.results}, bands_of(both.verdicts)
+    nearer = nearer_of(axes, bands, both.joint.ranking, run.settings.against)
+    codes = codes_of(run.settings.by, again.analysed)
+    in_slices = nearer_in_slices(both.axes, bands, again.analysed, codes, run.settings)
+    run.results.joint = replace(run.results.joint, nearer=nearer, nearer_in_slices=in_slices)
     known = run.results.warnings
     run.results.warnings = [*known, *(f"With real text: {w}" for w in both.warnings if w not in known)]
 

@@ -22,7 +22,7 @@ from momus.history.rules import (
     limit_of,
     required_of,
 )
-from momus.joint.better import row_of, told
+from momus.joint.better import NEARER, WORSE, row_of, told
 from momus.joint.gap import POWER, Gap
 from momus.joint.slices import in_units
 from momus.report.words.format import percent, rounded
@@ -119,14 +119,17 @@ class Limited:
         low, high = self.gap.interval(level, limit.value)
         broken = high > limit.value if self.shown else low > limit.value
         span, bands = (self.gap.value, low, high, limit.value), not limit.words
-        power = _detectable(self.by, self.gap, limit.value, level, bands)
+        power = _detectable(self.by, self.gap, limit, level)
         return check_of(self.rule, self.text, v, "failed" if broken else "passed", span, bands=bands, **power)
 
 
-def _detectable(v: Verdict, gap: Gap, limit: float, level: float, bands: bool) -> dict[str, Any]:
+def _detectable(v: Verdict, gap: Gap, limit: Limit, level: float) -> dict[str, Any]:
     """What a rule on an axis would have found, told by a row that has values of both texts where one has a band."""
+    bands = not limit.words
     of_row = Gap.of(v) if bands else gap
-    least = (gap if isinstance(of_row, str) else of_row).detectable(limit, level)
+    least = (gap if isinstance(of_row, str) else of_row).detectable(limit.value, level)
+    if limit.words == WORSE[NEARER]:  # in human bands, which is no change of the statistic
+        return {"detectable": least}
     real, share = v.real_value or 0.0, v.wording.format == "share"
     change = in_units(v, least * (v.band or 0.0), real, rises=False) if bands else least
     if not v.wording.concrete or not change or (change > 1 if share else real <= 0):
@@ -161,9 +164,7 @@ def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Itera
         gap = Gap.of_difference(v, limit.side)
         yield Limited("max", f"max {limit}", v, in_own_unit(limit, v.real_value), gap, v)
     for p in rules.better:
-        v, (limit, text) = p.row(rows), rules.limit_of_worse(p)
-        shown = NOT_WORSE in required_of(rules.require, p.critic)
-        text = text.replace("better", "require not-worse:", 1) if shown else text
+        v, (limit, text), shown = p.row(rows), rules.limit_of_worse(p), bool(rules.not_worse(p))
         yield Limited("better", text, v, in_own_unit(limit, v.real_value), p.gap(v, run.joint.nearer), v, shown=shown)
     tested = sum(v.p is not None for v in speaking.values())
     for critic, v in speaking.items():
@@ -209,7 +210,7 @@ def _required(finding: str, text: str, v: Verdict, by: Verdict, tested: int, fai
     broken = v.finding == BEYOND if finding in (NOT_BEYOND, NOT_BEYOND_ITSELF) else interval[1] > 1
     gap = Gap.of(v)
     # an axis that alone is found is selected among all: its interval has their share of the level, with two ends
-    power = {} if isinstance(gap, str) else _detectable(by, gap, 1.0, v.alpha / 2 / max(tested, 1), bands=True)
+    power = {} if isinstance(gap, str) else _detectable(by, gap, Limit(EVERY, 1.0), v.alpha / 2 / max(tested, 1))
     return check_of("require", text, v, "failed" if broken else "passed", (v.gap, *interval, 1.0), **power)
 
 
