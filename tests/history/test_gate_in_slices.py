@@ -125,7 +125,10 @@ def test_nearness_has_no_percent(near_people):
 
 def test_what_cannot_be_tested_in_a_slice_is_listed_and_fails_only_where_an_axis_is_required(tmp_path):
     run = compared(tmp_path / "run", answers("new", 1, rare=6), old=answers("old", 0, rare=6))
-    for better, limit in (("length=more", "length=30 % worse"), ("unigram.latent_ppl=lower", "unigram.latent_ppl=90 % worse")):
+    for better, limit in (
+        ("length=more", "length=30 % worse"),
+        ("unigram.latent_ppl=lower", "unigram.latent_ppl=90 % worse"),
+    ):
         result = decided(run, better, limit, ["not-worse"])
         assert result.passed
         assert "Not checked: rare (task) of 'new': fewer than 10 prompts or documents on a side." in not_checked(result)
