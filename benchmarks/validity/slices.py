@@ -13,25 +13,17 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from winners import table_of
 from yardsticks import wilson
 
 from momus import Corpus, Document
 from momus.critic import Statistic, StatisticCritic
 from momus.critic.scores import Scores
 from momus.history.gate import OF_SLICES
-from momus.history.kept import KeptRun
-from momus.history.rules import Limit, Rules
-from momus.history.slice_checks import Bound, decide_slices, p_beyond
-from momus.joint.axes import AxisRows
-from momus.joint.better import Preference
-from momus.joint.nearer import nearer_in_slices
+from momus.history.slice_checks import Bound, p_beyond
 from momus.joint.partners import interval
-from momus.joint.ranks import Joint
 from momus.joint.slice_tests import slices_of
 from momus.joint.slices import Slices, codes_of, together
 from momus.numeric.types import Floats
@@ -129,66 +121,6 @@ def broken(runs: int, n: int, slices: int, design: str, anew: bool) -> list[str]
     return [design, size, str(slices), "drawn anew" if anew else "kept", *(share(int(c), runs) for c in counts)]
 
 
-LIMIT = 20.0
-"""Percent of the reference by which a text may be worse where that is decided by preferences."""
-
-
-def gated(rules: Rules, joint: Joint) -> set[str]:
-    """The axes and slices that fail a gate by what is better, at the level that slices have."""
-    row = replace(table_of(np.zeros(1), np.random.default_rng(0))[0], critic="length", axis="length", generated="new")
-    corpora = [{"name": "old", "role": "real"}, {"name": "new", "role": "generated"}]
-    run = KeptRun(Path("run"), {"corpora": corpora, "against": "old"}, [replace(row, statistic=MEAN, reference="old")])
-    run.__dict__["joint"] = joint  # as if it were read
-    checks, _ = decide_slices(run, ["new"], rules, LEVELS[0] * OF_SLICES / (1 + OF_SLICES))
-    return {c.axis for c in checks if c.status == "failed"}
-
-
-def required(runs: int, n: int, slices: int, fall: float, everywhere: bool) -> list[str]:
-    """A row of the table of gates that pass only if no slice is shown to be worse than the limit, of one that is."""
-    rules = Rules(
-        max=(Limit.parse(f"length={LIMIT} % worse"),), better=(Preference.parse("length=more"),), require=("not-worse",)
-    )
-    counts = np.zeros(2, dtype=int)
-    for seed in range(runs):
-        rng = np.random.default_rng([seed, n, slices, 3])
-        old = lengths(rng, n, "pairs")
-        kinds = [f"k{i // 4 % slices}" for i in range(n)]
-        # answers to one prompt are alike, and those of a slice fall
-        fell = np.where((np.array(kinds) == "k0") | everywhere, 1 - fall, 1.0)
-        new = old * fell * np.exp(0.2 * rng.normal(size=n) - 0.02)
-        failed = gated(rules, Joint(slices=(judged(old, new, kinds, "pairs", seed),)))
-        counts += [not failed, any(axis.endswith("in k0") for axis in failed)]
-    where = "all" if everywhere else "one"
-    return [f"{n:,}", str(slices), f"{100 * fall:g} % in {where}", *(share(int(c), runs) for c in counts)]
-
-
-def nearness(runs: int, n: int, slices: int, loss: float) -> list[str]:
-    """A row of the table of gates that fail if a slice is shown to be farther from people than the reference."""
-    rules, counts = Rules(better=(Preference.parse("length=nearer:human"),)), np.zeros(3, dtype=int)
-    statistic, names = Words().statistics()[0], ("real", "old", "new")
-    for seed in range(runs):
-        rng = np.random.default_rng([seed, n, slices, 4])
-        kinds = [f"k{i // 4 % slices}" for i in range(n)]
-        values = dict(zip(names, (lengths(rng, n, "pairs") for _ in names), strict=True))
-        values["new"] = np.where(np.array(kinds) == "k0", 1 - loss, 1.0) * values["new"]
-        texts = [
-            Corpus.from_documents(
-                [Document(f"{i}", (), prompt=f"p{i}", fields={"kind": k}) for i, k in enumerate(kinds)], x
-            )
-            for x in names
-        ]
-        rows = {x: np.column_stack([v, np.ones(n)]) for x, v in values.items()}
-        axis = AxisRows("length", "length", statistic, rows, {x: np.ones(n, dtype=bool) for x in names}, values)
-        codes = codes_of(("kind",), texts)
-        near = nearer_in_slices([axis], {"length": 0.1}, texts, codes, Settings(seed=seed))
-        sliced = judged(values["old"], values["new"], kinds, "pairs", seed)
-        failed = gated(rules, Joint(slices=(sliced,), nearer_in_slices=near))
-        here = any(axis.endswith("in k0") for axis in failed)
-        counts += [bool(failed), here, len(failed) > here]
-    lost = f"{100 * loss:g} % in one" if loss else "nothing"
-    return [f"{n:,}", str(slices), lost, *(share(int(c), runs) for c in counts)]
-
-
 def wins(runs: int, n: int, grouped: bool, true: float) -> list[str]:
     """A row of the table of intervals of wins: how often they hold the true share."""
     from scipy.stats import norm
@@ -230,12 +162,6 @@ def main() -> None:
         broken(runs, 1000, 10, "documents", True),
         broken(runs, 1000, 50, "pairs", False),
     ]
-    must = [
-        required(4 * runs, n, k, fall, everywhere)
-        for n, k in ((200, 5), (1000, 10))
-        for fall, everywhere in ((0.0, False), (LIMIT / 100, False), (LIMIT / 100, True), (2 * LIMIT / 100, False))
-    ]
-    near = [nearness(runs, n, k, loss) for n, k in ((200, 5), (200, 10), (1000, 10)) for loss in (0.0, LOSS)]
     shares = [wins(4 * runs, n, g, t) for n in (100, 200) for g in (False, True) for t in (0.5, 0.8)]
     said = ["said to differ, .05", "said to differ, .01", "named in a sentence", "gate fails, .05", "gate fails, .01"]
     text = f"""# Slices and wins
@@ -252,19 +178,6 @@ The gate decides slices at four fifths of .05, since the axes of the whole text 
 new answers are cut from the old ones; in the others they are kept, or drawn anew.
 
 {table(["design", "broken", "slices", "others", "gate fails", "slice named", "another slice named"], power)}
-## What must be shown in each slice
-
-`--better length=more --max "length={LIMIT:g} % worse" --require not-worse`, {4 * runs:,} runs a row: pairs of answers
-whose lengths are alike (σ = 0.2), of which one slice, or all, fall. A gate that passes although a slice fell by the limit
-or more is in error, which is to happen in four fifths of .05 at most.
-
-{table(["prompts", "slices", "fall", "gate passes", "the slice fails"], must)}
-## Nearness to people in each slice
-
-`--better length=nearer:human`, {runs:,} runs a row: people, the reference and the new text are drawn from one source,
-and the new text loses 40 % of one slice, or nothing.
-
-{table(["prompts", "slices", "loses", "gate fails", "by that slice", "by another"], near)}
 ## Shares of wins: the interval holds the true share
 
 {4 * runs:,} runs a row.
