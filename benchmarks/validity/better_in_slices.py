@@ -24,8 +24,7 @@ from momus.history.kept import KeptRun
 from momus.history.rules import Limit, Rules
 from momus.history.slice_checks import decide_slices
 from momus.joint.axes import AxisRows
-from momus.joint.better import Preference
-from momus.joint.nearer import nearer_in_slices
+from momus.joint.better import Preference, nearer_in_slices
 from momus.joint.ranks import Joint
 from momus.joint.slices import codes_of
 from momus.verdicts.settings import Settings

@@ -110,17 +110,23 @@ class Limited:
     fails: bool = True
     shown: bool = False
 
+    @property
+    def bound(self) -> Limit:
+        """The limit in units of the statistic, of which the row has the value in the reference."""
+        share = abs(self.row.real_value or 0.0) / 100 if self.limit.words.startswith("%") else 1.0
+        return replace(self.limit, value=self.limit.value * share)
+
     def check(self, level: float) -> Check:
         """Decide by the end of an interval that lies on the wrong side with probability ``level`` at most."""
-        v, limit = self.row, self.limit
+        v, limit = self.row, self.bound
         if isinstance(self.gap, str):
-            return undecided(self.rule, self.text, v, self.gap, limit.value, self.fails)
+            return _open(self.rule, self.text, v, self.gap, limit.value, self.fails)
         level /= self.chosen_of
         low, high = self.gap.interval(level, limit.value)
         broken = high > limit.value if self.shown else low > limit.value
         span, bands = (self.gap.value, low, high, limit.value), not limit.words
         power = _detectable(self.by, self.gap, limit, level)
-        return check_of(self.rule, self.text, v, "failed" if broken else "passed", span, bands=bands, **power)
+        return _check_of(self.rule, self.text, v, "failed" if broken else "passed", span, bands=bands, **power)
 
 
 def _detectable(v: Verdict, gap: Gap, limit: Limit, level: float) -> dict[str, Any]:
@@ -152,20 +158,25 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
     decided.sort(key=lambda x: isinstance(x, Limited) and isinstance(x.gap, Gap))
     limited = [(x, x.gap) for x in decided if isinstance(x, Limited) and isinstance(x.gap, Gap)]
     share = level / max(len(limited), 1)
-    p = min((len(limited) * x.chosen_of * gap.p_above(x.limit.value) for x, gap in limited), default=1.0)
+    p = min((len(limited) * x.chosen_of * gap.p_above(x.bound.value) for x, gap in limited), default=1.0)
     return [x if isinstance(x, Check) else x.check(share) for x in decided], p
+
+
+def on_named(run: KeptRun, corpus: str, rules: Rules) -> Iterator[Limited]:
+    """The rules that name one statistic of a generated corpus: limits of its difference, and what is better."""
+    rows = run.rows(corpus)
+    for limit in (x for x in rules.max if x.words and x.side != "worse" and x.critic in rows):
+        v = row_of(rows[limit.critic], limit.statistic, arg("max", str(limit)))
+        yield Limited("max", f"max {limit}", v, limit, Gap.of_difference(v, limit.side), v)
+    for p in rules.better:
+        v, (limit, text), shown = p.row(rows), rules.limit_of_worse(p), bool(rules.not_worse(p.critic))
+        yield Limited("better", text, v, limit, p.gap(v, run.joint.nearer), v, shown=shown)
 
 
 def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Iterator[Limited | Check]:
     """The rules on each row of a generated corpus; those on findings of the run are decided already."""
     rows, speaking = run.rows(corpus), run.speaking(corpus)
-    for limit in (x for x in rules.max if x.words and x.side != "worse" and x.critic in rows):
-        v = row_of(rows[limit.critic], limit.statistic, arg("max", str(limit)))
-        gap = Gap.of_difference(v, limit.side)
-        yield Limited("max", f"max {limit}", v, in_own_unit(limit, v.real_value), gap, v)
-    for p in rules.better:
-        v, (limit, text), shown = p.row(rows), rules.limit_of_worse(p), bool(rules.not_worse(p))
-        yield Limited("better", text, v, in_own_unit(limit, v.real_value), p.gap(v, run.joint.nearer), v, shown=shown)
+    yield from on_named(run, corpus, rules)
     tested = sum(v.p is not None for v in speaking.values())
     for critic, v in speaking.items():
         limits: list[tuple[Rule, str, Limit]] = []
@@ -193,25 +204,20 @@ def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Itera
             yield Check(rule, text, corpus, critic, critic, "not checked", limit=value, reason=reason)
 
 
-def in_own_unit(limit: Limit, real: float | None) -> Limit:
-    """A limit of a difference in units of the statistic, whose value in the reference is ``real``."""
-    return replace(limit, value=limit.value * (abs(real or 0.0) / 100 if limit.words.startswith("%") else 1.0))
-
-
 def _required(finding: str, text: str, v: Verdict, by: Verdict, tested: int, fails: bool) -> Check:
     """A required finding of the verdict that speaks for one of the axes that are tested."""
     interval = v.gap_interval
     if v.p is None:
-        return undecided("require", text, v, v.method.reason or "it was not tested", 1.0, fails)
+        return _open("require", text, v, v.method.reason or "it was not tested", 1.0, fails)
     if interval is None and not v.band and finding == NOT_BEYOND_ITSELF and v.differs:
         return _without_variation(text, v)
     if interval is None:
-        return undecided("require", text, v, "its effect has no interval" if v.band else "it has no band", 1.0, fails)
+        return _open("require", text, v, "its effect has no interval" if v.band else "it has no band", 1.0, fails)
     broken = v.finding == BEYOND if finding in (NOT_BEYOND, NOT_BEYOND_ITSELF) else interval[1] > 1
     gap = Gap.of(v)
     # an axis that alone is found is selected among all: its interval has their share of the level, with two ends
     power = {} if isinstance(gap, str) else _detectable(by, gap, Limit(EVERY, 1.0), v.alpha / 2 / max(tested, 1))
-    return check_of("require", text, v, "failed" if broken else "passed", (v.gap, *interval, 1.0), **power)
+    return _check_of("require", text, v, "failed" if broken else "passed", (v.gap, *interval, 1.0), **power)
 
 
 def _without_variation(text: str, v: Verdict) -> Check:
@@ -219,20 +225,19 @@ def _without_variation(text: str, v: Verdict) -> Check:
     sign = -1 if (v.difference or 0.0) < 0 else 1
     low, high = (v.low, v.high) if sign > 0 else (v.high, v.low)
     value, low, high = (None if x is None else sign * x for x in (v.difference, low, high))
-    return check_of("require", text, v, "failed", (value, low, high, 0.0), bands=False)
+    return _check_of("require", text, v, "failed", (value, low, high, 0.0), bands=False)
 
 
-def undecided(rule: Rule, text: str, v: Verdict, reason: str, limit: float, fails: bool) -> Check:
+def _open(rule: Rule, text: str, v: Verdict, reason: str, limit: float, fails: bool) -> Check:
     """A rule that these texts do not decide; it fails only if it names the axis."""
-    return check_of(rule, text, v, "not decided" if fails else "not checked", (None, None, None, limit), reason=reason)
+    return _check_of(rule, text, v, "not decided" if fails else "not checked", (None, None, None, limit), reason=reason)
 
 
 Span = tuple[float | None, float | None, float | None, float]
 """Value, interval and limit."""
 
 
-def check_of(rule: Rule, text: str, v: Verdict, status: Status, span: Span, **more: Any) -> Check:
-    """The check of a rule on a row."""
+def _check_of(rule: Rule, text: str, v: Verdict, status: Status, span: Span, **more: Any) -> Check:
     return Check(rule, text, v.generated, v.critic, v.axis, status, *span, statistic=v.statistic, **more)
 
 
@@ -260,7 +265,7 @@ def decide_changes(
                 limited.append((a, limit))
             elif limit is not None:
                 why, named = "it has no human band", limit.critic != EVERY
-                checks.append(undecided("max-worse", f"max-worse {limit}", later[a.critic], why, limit.value, named))
+                checks.append(_open("max-worse", f"max-worse {limit}", later[a.critic], why, limit.value, named))
         columns = sum(len(a.moves.values) for a, _ in limited) * len(pairs)
         reach = reaches([a.moves for a, _ in limited], 1 - level / len(pairs))
         for (a, limit), r in zip(limited, reach, strict=True):
@@ -270,7 +275,7 @@ def decide_changes(
             span = a.change / unit, low, high, limit.value
             least = limit.value + (r + STEP) * float(a.moves.errors.max()) / unit
             of = replace(later[a.critic], generated=pair[1], statistic=a.statistic)
-            checks.append(check_of("max-worse", f"max-worse {limit}", of, status, span, detectable=least))
+            checks.append(_check_of("max-worse", f"max-worse {limit}", of, status, span, detectable=least))
             p = min(p, a.moves.p_above(limit.value * unit, columns))
         checks += _not_compared(baseline, run, pair, moves, rules)
     return checks, p
@@ -286,6 +291,6 @@ def _not_compared(
         limit = limit_of(rules.max_worse, critic)
         shown = next((v[critic] for v in verdicts if critic in v), None)
         if limit is not None and shown is not None:
-            check = undecided("max-worse", f"max-worse {limit}", shown, why, limit.value, limit.critic != EVERY)
+            check = _open("max-worse", f"max-worse {limit}", shown, why, limit.value, limit.critic != EVERY)
             checks.append(replace(check, corpus=pair[1]))
     return checks

@@ -186,12 +186,8 @@ class Rules:
                 hint=f"name a run folder, e.g. {arg('baseline', 'runs/v1')}",
             )
         near = {p.place for p in self.better if p.direction == NEARER}
-        for limit in self.max:
-            if limit.place in near and limit.words == "% worse":
-                raise UsageError(
-                    f"{arg('max', str(limit))}: nearness to people is told in human bands",
-                    hint=f"give {arg('max', f'{limit.place}=0.5 worse')}, say",
-                )
+        if near & {limit.place for limit in self.max if limit.words == "% worse"}:
+            raise UsageError(f"{arg('max')}: nearness to people is told in human bands", hint="write AXIS=0.5 worse")
 
     def of_critics(self, axes: Mapping[str, str]) -> Rules:
         """The rules with the names of critics where they name an axis as tables do; ``axes`` maps these to critics."""
@@ -204,15 +200,15 @@ class Rules:
         better = tuple(replace(p, critic=axes.get(p.critic, p.critic)) for p in self.better)
         return replace(self, max=most, max_worse=worse, require=require, better=better)
 
-    def not_worse(self, preference: Preference) -> str:
-        """That it must be shown not to be worse, as it is written; empty where that is not required."""
-        return required_of(self.require, preference.critic).get(NOT_WORSE, "")
+    def not_worse(self, critic: str) -> str:
+        """That an axis must be shown not to be worse, as it is written; empty where that is not required."""
+        return required_of(self.require, critic).get(NOT_WORSE, "")
 
     def limit_of_worse(self, preference: Preference) -> tuple[Limit, str]:
         """The limit of a preference, its own, else 0; and both as they are read."""
         limits = (x for x in self.max if x.side == "worse" and x.place == preference.place)
         limit = next(limits, Limit(preference.critic, 0.0, words="worse", statistic=preference.statistic))
-        rule = f"require {NOT_WORSE}:" if self.not_worse(preference) else "better"
+        rule = f"require {NOT_WORSE}:" if self.not_worse(preference.critic) else "better"
         text = f"{rule} {preference}{f', at most {limit.value:g} {limit.words}' if limit.value else ''}"
         return replace(limit, words=limit.words.replace("worse", WORSE[preference.direction])), text
 

@@ -141,9 +141,8 @@ class Gap:
 def _inner_error(effect: tuple[float, float, float], sides: tuple[float, float]) -> float:
     """The standard error of Hedges' g toward a limit, from the interval of g and the standard errors at its ends.
 
-    Its square error² + g₀²/(2·freedom) is that at an end g₀ (`momus.inference.intervals.of_effect`), linear in g₀². An
-    estimate beyond a limit comes with its own: a standard deviation that is too small makes both g and its error large
-    (Johnson & Welch 1940).
+    Its square is linear in g² (`momus.inference.intervals.of_effect`). A standard deviation that is too small makes g
+    and its error large: an estimate beyond a limit comes with its own error (Johnson & Welch 1940).
     """
     g, low, high = (x * x for x in effect)
     share = min(max((g - low) / (high - low), 0.0), 1.0) if high != low else 0.5
