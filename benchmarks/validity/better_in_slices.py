@@ -26,7 +26,6 @@ from momus.history.slice_checks import decide_slices
 from momus.joint.axes import AxisRows
 from momus.joint.better import Preference, nearer_in_slices
 from momus.joint.ranks import Joint
-from momus.joint.slices import codes_of
 from momus.verdicts.settings import Settings
 
 LIMIT, LEVEL = 20.0, LEVELS[0] * OF_SLICES / (1 + OF_SLICES)
@@ -83,8 +82,7 @@ def nearness(runs: int, n: int, slices: int, loss: float) -> list[str]:
         ]
         rows = {x: np.column_stack([v, np.ones(n)]) for x, v in values.items()}
         axis = AxisRows("length", "length", statistic, rows, {x: np.ones(n, dtype=bool) for x in names}, values)
-        codes = codes_of(("kind",), texts)
-        near = nearer_in_slices([axis], {"length": 0.1}, texts, codes, Settings(seed=seed))
+        near = nearer_in_slices([axis], {"length": 0.1}, texts, Settings(seed=seed, by=("kind",)))
         sliced = judged(values["old"], values["new"], kinds, "pairs", seed)
         failed = gated(rules, Joint(slices=(sliced,), nearer_in_slices=near))
         here = any(axis.endswith("in k0") for axis in failed)

@@ -39,7 +39,7 @@ from momus.errors import UsageError
 from momus.joint.better import Preference, nearer_in_slices, nearer_of
 from momus.joint.dependence import dependences
 from momus.joint.ranks import analyse
-from momus.joint.slices import codes_of, reading_slices, together
+from momus.joint.slices import reading_slices, together
 from momus.numeric.devices import resolve_device
 from momus.processes import usable_cores
 from momus.progress import Timed, default_reporter
@@ -252,8 +252,7 @@ def compared_with_real(run: Run, texts: Texts) -> None:
         again, both = judged(other), other.results
     bands = {v.critic: v.band for v in both.verdicts if v.headline}
     nearer = nearer_of(both.axes, bands, both.joint.ranking, run.settings.against)
-    codes = codes_of(run.settings.by, again.analysed)
-    in_slices = nearer_in_slices(both.axes, bands, again.analysed, codes, run.settings)
+    in_slices = nearer_in_slices(both.axes, bands, again.analysed, run.settings)
     run.results.joint = replace(run.results.joint, nearer=nearer, nearer_in_slices=in_slices)
     known = run.results.warnings
     run.results.warnings = [*known, *(f"With real text: {w}" for w in both.warnings if w not in known)]

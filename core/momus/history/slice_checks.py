@@ -84,8 +84,7 @@ def _in_slices(run: KeptRun, s: Slices, rules: Rules, whole: Limited) -> Iterato
     fails = whole.shown and required != NOT_WORSE  # the requirement names the axis
     for name, gap in gaps.items():
         if fails or name not in s.small:  # which are listed once
-            real = cells[name].real_value if name in cells else v.real_value
-            here = replace(v, axis=f"{v.axis} in {name}", real_value=real)
+            here = replace(v, axis=f"{v.axis} in {name}", real_value=cells.get(name, v).real_value)
             yield replace(whole, row=here, by=here, gap=gap, fails=fails)
 
 

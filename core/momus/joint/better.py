@@ -14,7 +14,7 @@ from momus.inference.intervals import hedges_factor
 from momus.joint.axes import AxisRows
 from momus.joint.gap import Gap
 from momus.joint.ranks import Ranking, ranks
-from momus.joint.slices import FEWEST, Codes
+from momus.joint.slices import FEWEST, codes_of
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings
 from momus.verdicts.verdict import Verdict
@@ -164,7 +164,6 @@ def nearer_in_slices(
     axes: Sequence[AxisRows],
     bands: Mapping[str, float | None],
     texts: Sequence[Corpus],
-    codes: Sequence[Codes],
     settings: Settings,
 ) -> tuple[Nearer, ...]:
     """Which is nearer in each slice, in bands of the whole text.
@@ -173,11 +172,9 @@ def nearer_in_slices(
     ----------
     texts
         Real text, the reference, and new texts; a slice needs `FEWEST` units of each.
-    codes
-        The slice of each of their documents, by field.
     """
     rows, names = list[Nearer](), [t.name for t in texts]
-    for of_field, i in ((c, i) for c in codes for i in range(len(c.names))):
+    for of_field, i in ((c, i) for c in codes_of(settings.by, texts) for i in range(len(c.names))):
         here = {name: np.flatnonzero(numbers == i) for name, numbers in zip(names, of_field.numbers, strict=True)}
         if min(map(len, here.values())) < FEWEST:
             continue
