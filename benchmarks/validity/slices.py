@@ -21,8 +21,8 @@ from yardsticks import wilson
 from momus import Corpus, Document
 from momus.critic import Statistic, StatisticCritic
 from momus.critic.scores import Scores
-from momus.history.checks import Bound, p_beyond
 from momus.history.gate import OF_SLICES
+from momus.history.slice_checks import Bound, p_beyond
 from momus.joint.partners import interval
 from momus.joint.slice_tests import slices_of
 from momus.joint.slices import Slices, codes_of, together
@@ -31,6 +31,7 @@ from momus.report.words.slices import slice_sentences
 from momus.verdicts.settings import Settings
 
 SIGMA, LOSS, LEVELS = 0.6, 0.4, (0.05, 0.01)
+MEAN = "mean_length"
 
 
 class Words(StatisticCritic):
@@ -48,7 +49,7 @@ class Words(StatisticCritic):
 
     def statistics(self) -> tuple[Statistic, ...]:
         """Mean length."""
-        return (Statistic.ratio("mean_length", "words", "mean length", ("shorter", "longer"), unit="words"),)
+        return (Statistic.ratio(MEAN, "words", "mean length", ("shorter", "longer"), unit="words"),)
 
 
 def scores(name: str, values: Floats, prompts: bool, groups: list[str]) -> Scores:

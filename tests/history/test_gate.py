@@ -101,7 +101,9 @@ def test_an_interval_at_the_level_of_the_verdict_is_that_of_the_verdict(runs):
         v = speaking(runs.folder / "long", critic)
         gap = Gap.of(v)
         level = v.alpha / 2 if gap.kind == "distance" else v.alpha  # of a distance, each end has all of it
-        assert gap.interval(level) == pytest.approx(v.gap_interval)
+        # toward a limit, the error of Hedges' g is its own, not that of the end
+        rel = 0.02 if v.effect_kind == "hedges_g" else 1e-6
+        assert gap.interval(level) == pytest.approx(v.gap_interval, rel=rel)
         raw = Gap.of(v, effect=True)
         assert raw.interval(level)[1] == pytest.approx(max(abs(v.effect_low), abs(v.effect_high)))
         for limit in (0.0, raw.value / 9, raw.value / 3):

@@ -1,34 +1,63 @@
-"""Limits of differences hold in slices too."""
+"""Limits of differences, and what is better, hold in slices too."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.history.conftest import text
 
 import momus
 from momus import Corpus, Document
+from momus.errors import UsageError
 from momus.history.gate import gate_run
 from momus.history.rules import Limit, Rules
+from momus.history.view import gate_blocks, not_checked, on_terminal
+from momus.joint.better import Preference
+
+TASKS = ("chat", "code", "maths")
 
 
-def answers(name, seed, shorter=1.0):
-    """Answers to 120 prompts of three tasks; those of the task *code* may be shorter."""
+def answers(name, seed, shorter=1.0, of="code", rare=0):
+    """Answers to 120 prompts of three tasks; those of one task may be shorter. The last ``rare`` are of a fourth."""
     rng = np.random.default_rng(seed)
     documents = []
     for i in range(120):
-        task = ("chat", "code", "maths")[i % 3]
-        words = rng.poisson(50 * (shorter if task == "code" else 1.0)) + 1
+        task = "rare" if i >= 120 - rare else TASKS[i % 3]
+        words = rng.poisson(50 * (shorter if task == of else 1.0)) + 1
         text = " ".join(rng.choice(["red", "blue", "green"], words)) + "."
         documents.append(replace(Document.plain(f"{i}", text, f"{i}"), fields={"task": task}))
     return Corpus.from_documents(documents, name)
 
 
+def compared(folder, new, real=None, old=None):
+    """The folder of a run in slices."""
+    texts = {"against": {"old": old or answers("old", 0)}, "generated": {"new": new}}
+    momus.compare(real, **texts, critics=["length", "unigram"], by=("task",), permutations=499, out=folder)
+    return folder
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("slices") / "run"
-    texts = {"against": {"old": answers("old", 0)}, "generated": {"new": answers("new", 1, 0.6)}}
-    momus.compare(**texts, critics=["length"], by=("task",), permutations=499, out=folder)
-    return folder
+    return compared(tmp_path_factory.mktemp("slices") / "run", answers("new", 1, 0.6))
+
+
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory):
+    return compared(tmp_path_factory.mktemp("slices") / "same", answers("new", 1))
+
+
+@pytest.fixture(scope="module")
+def near_people(tmp_path_factory):
+    """Answers of people are as long as those of the old version; new ones are shorter in one task."""
+    folder = tmp_path_factory.mktemp("slices") / "people"
+    return compared(folder, answers("new", 1, 0.7), answers("people", 2))
+
+
+def decided(run, better, limit="", require=()):
+    rules = Rules(
+        better=(Preference.parse(better),), max=(Limit.parse(limit),) if limit else (), require=tuple(require)
+    )
+    return gate_run(run, rules)
 
 
 @pytest.mark.parametrize(
@@ -39,3 +68,72 @@ def test_a_slice_beyond_the_limit_fails(run, limit, failed):
     result = gate_run(run, Rules(max=(Limit.parse(f"length={limit}"),)))
     assert {c.axis for c in result.failed} == failed
     assert all(c.statistic == "mean_length" and c.value > c.low > c.limit for c in result.failed)
+
+
+@pytest.mark.parametrize("require", ["not-worse", "length=not-worse"])
+def test_a_slice_that_is_not_shown_to_be_no_worse_fails_and_is_named(run, unchanged, require):
+    """The mean of all answers keeps the limit: only the slice does not."""
+    result = decided(run, "length=more", "length=30 % worse", [require])
+    (check,) = result.failed
+    assert (check.axis, check.rule) == ("length of documents in code", "better")
+    assert check.value == pytest.approx(0.4 * 50, rel=0.15)
+    assert check.low < check.value < check.high
+    assert check.limit == pytest.approx(0.3 * 50, rel=0.05)
+    assert "length of documents in code" in result_line(result)
+    assert decided(run, "length=more", "length=60 % worse", [require]).passed
+    passed = decided(unchanged, "length=more", "length=15 % worse", [require])
+    assert passed.passed
+    worst = next(c for c in passed.checks if c.axis.endswith(", worst of 3 slices"))
+    assert worst.high < worst.limit
+    # as long as before is not shown where the limit is narrower than any interval
+    assert not decided(unchanged, "length=more", "length=1 % worse", [require]).passed
+
+
+def result_line(result):
+    with pytest.raises(momus.errors.GateFailed) as failed:
+        result.check()
+    return str(failed.value)
+
+
+def test_a_slice_that_goes_away_from_people_fails_and_is_named(near_people):
+    result = decided(near_people, "length=nearer:human")
+    assert {c.axis for c in result.failed} >= {"length of documents in code"}
+    assert not [c for c in result.failed if "chat" in c.axis or "maths" in c.axis]
+    (slice_,) = [c for c in result.failed if c.axis.endswith("in code")]
+    assert 0 < slice_.low < slice_.value < slice_.high
+    assert "in code (length) of 'new': distance to text of people worse by +" in result_line(result)
+    assert decided(near_people, "length=nearer:human", "length=100 worse").passed
+    required = decided(near_people, "length=nearer:human", "length=1 worse", ["not-worse"])
+    assert "length of documents in code" in {c.axis for c in required.failed}
+
+
+def test_nearness_in_a_slice_is_in_bands_of_the_whole_text(near_people):
+    joint = momus.read_comparison(near_people).joint
+    here = {n.slice: n for n in joint.nearer_in_slices if n.critic == "length"}
+    (whole,) = [n for n in joint.nearer if n.critic == "length"]
+    assert set(here) == set(TASKS)
+    assert {n.by for n in here.values()} == {"task"}
+    # a third of the answers are 30 % shorter; chat and maths are as before
+    assert here["code"].new - here["code"].old > 2 * (whole.new - whole.old) > 0
+    assert abs(here["chat"].new - here["chat"].old) < 3 * here["chat"].error
+
+
+def test_nearness_has_no_percent(near_people):
+    with pytest.raises(UsageError, match="nearness to people is told in human bands"):
+        decided(near_people, "length=nearer:human", "length=10 % worse")
+
+
+def test_what_cannot_be_tested_in_a_slice_is_listed_and_fails_only_where_an_axis_is_required(tmp_path):
+    run = compared(tmp_path / "run", answers("new", 1, rare=6), old=answers("old", 0, rare=6))
+    for better, limit in (
+        ("length=more", "length=30 % worse"),
+        ("unigram.latent_ppl=lower", "unigram.latent_ppl=90 % worse"),
+    ):
+        result = decided(run, better, limit, ["not-worse"])
+        assert result.passed
+        assert "Not checked: rare (task) of 'new': fewer than 10 prompts or documents on a side." in not_checked(result)
+    listed = "vocabulary by task (unigram) of 'new': slices are compared by means"
+    assert any(listed in line for line in not_checked(result))
+    named = decided(run, "length=more", "length=30 % worse", ["length=not-worse"])
+    assert [(c.axis, c.status) for c in named.failed] == [("length of documents in rare", "not decided")]
+    assert "cannot be decided" in text(on_terminal(gate_blocks(named)), 200)

@@ -193,6 +193,8 @@ class Nearer:
         ``old`` or ``new``, whichever is significantly nearer; empty where neither is.
     error, freedom
         Standard error of new − old, and its degrees of freedom.
+    by, slice
+        The field and its value, of documents of which this is said; empty for all.
     """
 
     critic: str
@@ -204,6 +206,8 @@ class Nearer:
     nearer: str
     error: float = 0.0
     freedom: float = 1.0
+    by: str = ""
+    slice: str = ""
 
 
 @dataclass(frozen=True)

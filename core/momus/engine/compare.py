@@ -36,9 +36,9 @@ from momus.engine.request import Request, set_aside, with_labels
 from momus.engine.reuse import Reuse
 from momus.engine.run_critic import Work
 from momus.errors import UsageError
-from momus.joint.better import Preference
+from momus.joint.better import Preference, nearer_in_slices, nearer_of
 from momus.joint.dependence import dependences
-from momus.joint.ranks import analyse, nearer_of
+from momus.joint.ranks import analyse
 from momus.joint.slices import reading_slices, together
 from momus.numeric.devices import resolve_device
 from momus.processes import usable_cores
@@ -111,9 +111,7 @@ def compare(request: Request, page: Page | None = None) -> Results:
     files = [label for label in request.labels if label.path]
     labels = [labelling(e.name, e.path, kind=e.kind, gold=e.gold, second=e.second) for e in files]
     with run.open:
-        texts = read(run) if run.large is None else scored_in_parts(run, run.large)
-        run.plain = read_plain(run, texts)
-        judged(run, texts)
+        texts = judged(run)
         # after the verdicts, whose reference it leaves as it is
         if request.real is not None:
             compared_with_real(run, texts)
@@ -202,8 +200,10 @@ def read_plain(run: Run, texts: Texts) -> Texts | None:
     return replace(plain, checks=texts.checks, languages=texts.languages, scripts=texts.scripts)
 
 
-def judged(run: Run, texts: Texts) -> None:
-    """Run all critics on the texts, adjust their verdicts for each other, and analyse all axes together."""
+def judged(run: Run) -> Texts:
+    """Read the texts, run all critics on them, adjust verdicts for each other, and analyse all axes together."""
+    texts = read(run) if run.large is None else scored_in_parts(run, run.large)
+    run.plain = read_plain(run, texts)
     request, settings, results = run.request, run.settings, run.results
     selection = replace(run.selection, critics=[*run.selection.critics])
     results.warnings += [*run.notes, *texts.warnings, *run.selection.warnings, *texts.sample_notes]
@@ -229,6 +229,7 @@ def judged(run: Run, texts: Texts) -> None:
         slices=together([s for r in results.results for s in r.slices], alpha),
         wins=tuple(adjusted_by_text([w for r in results.results for w in r.wins])),
     )
+    return texts
 
 
 def depended(run: Run, texts: Texts) -> None:
@@ -246,10 +247,13 @@ def compared_with_real(run: Run, texts: Texts) -> None:
     """Say which of the reference and each new text is nearer to real text; the texts are not read again."""
     # in the order given, as the texts of any request
     as_given = [corpus.unsorted for corpus in (texts.real, *texts.generated)]
-    both = compare(run.request.with_real(as_given[0], {corpus.name: corpus for corpus in as_given[1:]}))
-    axes = {r.name: r.axis for r in both.results}
-    nearer = nearer_of(axes, both.verdicts, both.joint.ranking, run.settings.against)
-    run.results.joint = replace(run.results.joint, nearer=nearer)
+    other = planned(run.request.with_real(as_given[0], {corpus.name: corpus for corpus in as_given[1:]}))
+    with other.open:
+        again, both = judged(other), other.results
+    bands = {v.critic: v.band for v in both.verdicts if v.headline}
+    nearer = nearer_of(both.axes, bands, both.joint.ranking, run.settings.against)
+    in_slices = nearer_in_slices(both.axes, bands, again.analysed, run.settings)
+    run.results.joint = replace(run.results.joint, nearer=nearer, nearer_in_slices=in_slices)
     known = run.results.warnings
     run.results.warnings = [*known, *(f"With real text: {w}" for w in both.warnings if w not in known)]
 

@@ -204,8 +204,8 @@ class Request:
             self,
             reference=self.real,
             generated={self.settings.against: reference, **generated},
-            # what takes a model as reference is refused with real text
-            settings=replace(self.settings, against="", chain=False, better=(), folds=Settings.folds),
+            # what takes a model as reference is refused with real text; slices are compared by nearness alone
+            settings=replace(self.settings, against="", chain=False, better=(), by=(), folds=Settings.folds),
             real=None,
             # the run that asks keeps only which text is nearer
             out=None,

@@ -1,12 +1,10 @@
-"""Decide the rules of a gate on each axis and in slices, from intervals of distances and of their changes."""
+"""Decide the rules of a gate on each axis, from intervals of distances and of their changes."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 from scipy.stats import norm
 
@@ -19,17 +17,14 @@ from momus.history.rules import (
     NOT_BEYOND,
     NOT_BEYOND_ITSELF,
     NOT_WORSE,
-    Check,
     Limit,
-    Rule,
     Rules,
-    Status,
     limit_of,
     required_of,
 )
-from momus.joint.better import NEARER, row_of, told
+from momus.joint.better import NEARER, WORSE, row_of, told
 from momus.joint.gap import POWER, Gap
-from momus.joint.slices import FEWEST, Slice, Slices, in_units, normal, reach
+from momus.joint.slices import in_units
 from momus.report.words.format import percent, rounded
 from momus.verdicts.verdict import Verdict
 
@@ -37,13 +32,60 @@ BEYOND = "beyond human variation"
 STEP = float(norm.isf(1 - POWER))
 """Standard errors below a value that its estimate falls with probability 1 − `momus.joint.gap.POWER`."""
 
+Rule = Literal["better", "max", "max-worse", "require"]
+Status = Literal["passed", "failed", "not decided", "not checked"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One rule on one axis of one generated corpus.
+
+    Attributes
+    ----------
+    rule, text
+        Kind of the rule, and the rule as it is written (``max sections=0.2``).
+    corpus, critic, axis
+        What it was applied to.
+    value, low, high, limit
+        Distance (``max``, ``require``) or change in distance (``max-worse``), its interval, and the limit; None where
+        they do not exist.
+    bands
+        Whether these are in human bands; otherwise in the unit of the statistic, of its difference.
+    statistic
+        The statistic that decides.
+    detectable, change
+        What the rule would have found in `momus.joint.gap.POWER` of cases, by a formula from standard errors; and
+        the change of a statistic that this is, in percent of the reference or, of a share, in points.
+    status
+        A rule that cannot be decided fails the gate. One for all axes is *not checked* on an axis that these texts have
+        nothing to be tested by, which does not fail.
+    reason
+        Why it is not decided, or not checked.
+    """
+
+    rule: Rule
+    text: str
+    corpus: str
+    critic: str
+    axis: str
+    status: Status
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    limit: float | None = None
+    bands: bool = True
+    reason: str = ""
+    statistic: str = ""
+    detectable: float | None = None
+    change: str = ""
+
 
 Decided = tuple[list[Check], float]
 """Checks of one family, and the smallest adjusted p of a broken limit; 1 without any."""
 
 
 @dataclass(frozen=True)
-class _Limited:
+class Limited:
     """A rule on one row, with what its interval is made of, or why there is none.
 
     Attributes
@@ -68,23 +110,32 @@ class _Limited:
     fails: bool = True
     shown: bool = False
 
+    @property
+    def bound(self) -> Limit:
+        """The limit in units of the statistic, of which the row has the value in the reference."""
+        share = abs(self.row.real_value or 0.0) / 100 if self.limit.words.startswith("%") else 1.0
+        return replace(self.limit, value=self.limit.value * share)
+
     def check(self, level: float) -> Check:
         """Decide by the end of an interval that lies on the wrong side with probability ``level`` at most."""
-        v, limit = self.row, self.limit
+        v, limit = self.row, self.bound
         if isinstance(self.gap, str):
             return _open(self.rule, self.text, v, self.gap, limit.value, self.fails)
         level /= self.chosen_of
         low, high = self.gap.interval(level, limit.value)
         broken = high > limit.value if self.shown else low > limit.value
         span, bands = (self.gap.value, low, high, limit.value), not limit.words
-        power = _detectable(self.by, self.gap, limit.value, level, bands)
+        power = _detectable(self.by, self.gap, limit, level)
         return _check_of(self.rule, self.text, v, "failed" if broken else "passed", span, bands=bands, **power)
 
 
-def _detectable(v: Verdict, gap: Gap, limit: float, level: float, bands: bool) -> dict[str, Any]:
+def _detectable(v: Verdict, gap: Gap, limit: Limit, level: float) -> dict[str, Any]:
     """What a rule on an axis would have found, told by a row that has values of both texts where one has a band."""
+    bands = not limit.words
     of_row = Gap.of(v) if bands else gap
-    least = (gap if isinstance(of_row, str) else of_row).detectable(limit, level)
+    least = (gap if isinstance(of_row, str) else of_row).detectable(limit.value, level)
+    if limit.words == WORSE[NEARER]:  # in human bands, which is no change of the statistic
+        return {"detectable": least}
     real, share = v.real_value or 0.0, v.wording.format == "share"
     change = in_units(v, least * (v.band or 0.0), real, rises=False) if bands else least
     if not v.wording.concrete or not change or (change > 1 if share else real <= 0):
@@ -104,25 +155,28 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
     """
     decided = [rule for corpus in corpora for rule in _on_rows(run, corpus, rules, sequential)]
     # stable: those without an interval first
-    decided.sort(key=lambda x: isinstance(x, _Limited) and isinstance(x.gap, Gap))
-    limited = [(x, x.gap) for x in decided if isinstance(x, _Limited) and isinstance(x.gap, Gap)]
+    decided.sort(key=lambda x: isinstance(x, Limited) and isinstance(x.gap, Gap))
+    limited = [(x, x.gap) for x in decided if isinstance(x, Limited) and isinstance(x.gap, Gap)]
     share = level / max(len(limited), 1)
-    p = min((len(limited) * x.chosen_of * gap.p_above(x.limit.value) for x, gap in limited), default=1.0)
+    p = min((len(limited) * x.chosen_of * gap.p_above(x.bound.value) for x, gap in limited), default=1.0)
     return [x if isinstance(x, Check) else x.check(share) for x in decided], p
 
 
-def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Iterator[_Limited | Check]:
-    """The rules on each row of a generated corpus; those on findings of the run are decided already."""
-    rows, speaking = run.rows(corpus), run.speaking(corpus)
+def on_named(run: KeptRun, corpus: str, rules: Rules) -> Iterator[Limited]:
+    """The rules that name one statistic of a generated corpus: limits of its difference, and what is better."""
+    rows = run.rows(corpus)
     for limit in (x for x in rules.max if x.words and x.side != "worse" and x.critic in rows):
         v = row_of(rows[limit.critic], limit.statistic, arg("max", str(limit)))
-        gap = Gap.of_difference(v, limit.side)
-        yield _Limited("max", f"max {limit}", v, _in_own_unit(limit, v.real_value), gap, v)
+        yield Limited("max", f"max {limit}", v, limit, Gap.of_difference(v, limit.side), v)
     for p in rules.better:
-        v, (limit, text) = p.row(rows), rules.limit_of_worse(p)
-        shown = NOT_WORSE in required_of(rules.require, p.critic)
-        text = text.replace("better", "require not-worse:", 1) if shown else text
-        yield _Limited("better", text, v, _in_own_unit(limit, v.real_value), p.gap(v, run.joint.nearer), v, shown=shown)
+        v, (limit, text), shown = p.row(rows), rules.limit_of_worse(p), bool(rules.not_worse(p.critic))
+        yield Limited("better", text, v, limit, p.gap(v, run.joint.nearer), v, shown=shown)
+
+
+def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Iterator[Limited | Check]:
+    """The rules on each row of a generated corpus; those on findings of the run are decided already."""
+    rows, speaking = run.rows(corpus), run.speaking(corpus)
+    yield from on_named(run, corpus, rules)
     tested = sum(v.p is not None for v in speaking.values())
     for critic, v in speaking.items():
         limits: list[tuple[Rule, str, Limit]] = []
@@ -141,18 +195,13 @@ def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Itera
         # the row that speaks was chosen of its family
         chosen_of = max(sum(row.p_in_axis is not None for row in rows[critic].values()), 1)
         for rule, text, limit in limits:
-            yield _Limited(rule, text, v, limit, Gap.of(v), by, chosen_of, limit.critic != EVERY)
+            yield Limited(rule, text, v, limit, Gap.of(v), by, chosen_of, limit.critic != EVERY)
     # rules for all axes, on critics that could not be fitted on these texts
     texts: list[tuple[Rule, str, float]] = [("max", f"max {x}", x.value) for x in rules.max if x.critic == EVERY]
     texts += [("require", f"require {f}", 1.0) for f in required_of(rules.require, EVERY) if f != NOT_WORSE]
     for critic, reason in run.left_out.items():
         for rule, text, value in texts:
             yield Check(rule, text, corpus, critic, critic, "not checked", limit=value, reason=reason)
-
-
-def _in_own_unit(limit: Limit, real: float | None) -> Limit:
-    """A limit of a difference in units of the statistic, whose value in the reference is ``real``."""
-    return replace(limit, value=limit.value * (abs(real or 0.0) / 100 if limit.words.startswith("%") else 1.0))
 
 
 def _required(finding: str, text: str, v: Verdict, by: Verdict, tested: int, fails: bool) -> Check:
@@ -167,7 +216,7 @@ def _required(finding: str, text: str, v: Verdict, by: Verdict, tested: int, fai
     broken = v.finding == BEYOND if finding in (NOT_BEYOND, NOT_BEYOND_ITSELF) else interval[1] > 1
     gap = Gap.of(v)
     # an axis that alone is found is selected among all: its interval has their share of the level, with two ends
-    power = {} if isinstance(gap, str) else _detectable(by, gap, 1.0, v.alpha / 2 / max(tested, 1), bands=True)
+    power = {} if isinstance(gap, str) else _detectable(by, gap, Limit(EVERY, 1.0), v.alpha / 2 / max(tested, 1))
     return _check_of("require", text, v, "failed" if broken else "passed", (v.gap, *interval, 1.0), **power)
 
 
@@ -245,106 +294,3 @@ def _not_compared(
             check = _open("max-worse", f"max-worse {limit}", shown, why, limit.value, limit.critic != EVERY)
             checks.append(replace(check, corpus=pair[1]))
     return checks
-
-
-@dataclass(frozen=True)
-class Bound:
-    """How far a statistic may move in a slice: a limit in bands, and one band in units of the statistic.
-
-    Of a limit of the difference itself, ``words`` are those of the limit (`Limit.words`), and the band is 1.
-    """
-
-    rule: Rule
-    text: str
-    limit: float
-    band: float
-    words: str = ""
-
-    def moved(self, difference: float) -> float:
-        """How far a difference goes in the direction that is limited; in either, if none is."""
-        if self.words.endswith("fewer"):
-            return -difference
-        return difference if self.sided else abs(difference)
-
-    @property
-    def sided(self) -> bool:
-        """Whether only one direction is limited."""
-        return self.words.endswith(("more", "fewer"))
-
-
-def decide_slices(run: KeptRun, corpora: Sequence[str], rules: Rules, level: float) -> Decided:
-    """Decide limits of distances, and required findings, in each slice.
-
-    A slice fails if the interval of its difference lies wholly beyond the limit: so many bands of the whole text. The
-    intervals of all slices, statistics and axes of a text hold at once.
-
-    Parameters
-    ----------
-    level
-        Probability with which any interval of any text may miss its difference.
-    """
-    checks: list[Check] = []
-    of_corpora = [s for s in run.joint.slices if s.generated in corpora]
-    texts = max(len({s.generated for s in of_corpora}), 1)
-    smallest = 1.0
-    for s in of_corpora:
-        rows = run.rows(s.generated)
-        decided = [(c, b) for c in s.cells for b in _bounds(rules, c, rows.get(c.critic, {}))]
-        p_values = [p_beyond(s, c, b) for c, b in decided]
-        smallest = min([smallest, *(texts * p for p in p_values)])
-        failed: dict[tuple[str, str], Check] = {}
-        for (c, b), p in sorted(zip(decided, p_values, strict=True), key=lambda pair: pair[1]):
-            if p <= level / texts:  # of each axis and slice, the statistic that is surest
-                failed.setdefault((c.critic, c.name), _check(s, c, b, level / texts))
-        checks += failed.values()
-        if decided and not failed:
-            b = decided[0][1]
-            name = f"{len({c.name for c, _ in decided})} slices"
-            critical = s.critical(2 * level / texts)
-            sizes = [x.limit + (reach(c, critical) + reach(c, STEP)) / x.band for c, x in decided if not x.words]
-            typical = float(median(sizes)) if sizes else None
-            checks.append(Check(b.rule, b.text, s.generated, s.by, name, "passed", limit=b.limit, detectable=typical))
-        reason = f"fewer than {FEWEST} prompts or documents on a side"
-        checks += [Check("require", "slice", s.generated, s.by, name, "not checked", reason=reason) for name in s.small]
-    return checks, smallest
-
-
-def p_beyond(s: Slices, c: Slice, b: Bound) -> float:
-    """Adjusted p of a difference no larger than the bound."""
-    beyond = b.moved(c.difference) - b.limit * b.band
-    if beyond <= 0:
-        return 1.0
-    other = math.inf if b.sided else normal(beyond + 2 * b.limit * b.band, c.error, c.freedom)
-    return s.p_beyond(normal(beyond, c.error, c.freedom), other)
-
-
-def _bounds(rules: Rules, c: Slice, rows: Mapping[str, Verdict]) -> list[Bound]:
-    """The bounds of a statistic: the narrowest in bands, if it has a band, and those of its difference."""
-    v = rows.get(c.statistic)
-    worded: list[tuple[Rule, str, Limit]] = [("max", f"max {x}", x) for x in rules.max if x.side != "worse" and x.words]
-    worded += [("better", *rules.limit_of_worse(p)[::-1]) for p in rules.better if p.direction != NEARER]
-    differences = [
-        Bound(rule, text, _in_own_unit(x, c.real_value).value, 1.0, x.words)
-        for rule, text, x in worded
-        if v is not None and x.critic == c.critic and (x.statistic or told(rows)) == c.statistic
-    ]
-    rises = c.difference > 0
-    band = None if v is None or not v.band else in_units(v, v.band, c.real_value, rises, c.scale)
-    if not band:
-        return differences
-    bounds = []
-    most = limit_of(rules.max, c.critic)
-    if most is not None:
-        bounds.append(Bound("max", f"max {most}", most.value, band))
-    for finding, written in required_of(rules.require, c.critic).items():
-        if finding in (NOT_BEYOND, NOT_BEYOND_ITSELF):
-            bounds.append(Bound("require", f"require {written}", 1.0, band))
-    return [*sorted(bounds, key=lambda b: b.limit)[:1], *differences]
-
-
-def _check(s: Slices, c: Slice, b: Bound, level: float) -> Check:
-    # one end decides
-    far, moved = reach(c, s.critical(2 * level)), b.moved(c.difference)
-    value, low, high = (x / b.band for x in (moved, moved - far, moved + far))
-    span, name = (value, low, high, b.limit), f"{c.axis} in {c.name}"
-    return Check(b.rule, b.text, s.generated, c.critic, name, "failed", *span, not b.words, statistic=c.statistic)

@@ -6,7 +6,7 @@ decided by one end of an interval, and the ends that decide hold at once with pr
 Bonferroni's bound among the limits of distances, and among the statistics of an axis, of which the one that speaks for
 it was chosen. If there are limits of changes too, these have half of it; their intervals hold at once by common
 bootstrap draws (`momus.history.change`).
-With slices, these have four times the share of another family (`momus.history.checks.decide_slices`).
+With slices, these have four times the share of another family (`momus.history.slice_checks.decide_slices`).
 With repeated looks, look k has its share of α (`momus.inference.sequential.spent`).
 """
 
@@ -21,10 +21,11 @@ from typing import Any, Literal, TypedDict
 from momus.arguments import arg
 from momus.errors import GateFailed, UsageError
 from momus.files import write_sealed
-from momus.history.checks import decide_changes, decide_distances, decide_slices
+from momus.history.checks import Check, Status, decide_changes, decide_distances
 from momus.history.diff import check_comparable, check_real, matching_corpora
 from momus.history.kept import InputChange, KeptRun, changed_inputs
-from momus.history.rules import NOT_BEYOND, NOT_BEYOND_ITSELF, NOT_WORSE, WITHIN, WITHIN_ITSELF, Check, Rules, Status
+from momus.history.rules import NOT_BEYOND, NOT_BEYOND_ITSELF, NOT_WORSE, WITHIN, WITHIN_ITSELF, Rules
+from momus.history.slice_checks import decide_slices
 from momus.inference.sequential import Look, Looks, spent
 from momus.joint.better import WORSE
 from momus.locking import Lock

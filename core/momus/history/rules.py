@@ -1,4 +1,4 @@
-"""Rules of a gate, and what becomes of each: limits of distances to real text and of changes, and required findings."""
+"""Rules of a gate: limits of distances to real text and of changes, what is better, and required findings."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 from momus.arguments import arg
 from momus.errors import UsageError
-from momus.joint.better import WORSE, Preference
+from momus.joint.better import NEARER, WORSE, Preference
 from momus.schema import build, read_toml
 
 FILE, PROJECT = "momus-gate.toml", "pyproject.toml"
@@ -22,8 +22,6 @@ NOT_BEYOND_ITSELF, WITHIN_ITSELF = "not-beyond-itself", "within-itself"
 NOT_WORSE = "not-worse"
 REQUIREMENTS = (NOT_BEYOND, WITHIN, NOT_BEYOND_ITSELF, WITHIN_ITSELF, NOT_WORSE)
 KEYS = ("baseline", "better", "max", "max-worse", "require", "alpha", "corpus", "sequential")
-Rule = Literal["better", "max", "max-worse", "require"]
-Status = Literal["passed", "failed", "not decided", "not checked"]
 HINT = f"the keys are {', '.join(KEYS)}"
 
 
@@ -187,6 +185,9 @@ class Rules:
                 f"{arg('max_worse')} needs a baseline",
                 hint=f"name a run folder, e.g. {arg('baseline', 'runs/v1')}",
             )
+        near = {p.place for p in self.better if p.direction == NEARER}
+        if near & {limit.place for limit in self.max if limit.words == "% worse"}:
+            raise UsageError(f"{arg('max')}: nearness to people is told in human bands", hint="write AXIS=0.5 worse")
 
     def of_critics(self, axes: Mapping[str, str]) -> Rules:
         """The rules with the names of critics where they name an axis as tables do; ``axes`` maps these to critics."""
@@ -199,11 +200,16 @@ class Rules:
         better = tuple(replace(p, critic=axes.get(p.critic, p.critic)) for p in self.better)
         return replace(self, max=most, max_worse=worse, require=require, better=better)
 
+    def not_worse(self, critic: str) -> str:
+        """That an axis must be shown not to be worse, as it is written; empty where that is not required."""
+        return required_of(self.require, critic).get(NOT_WORSE, "")
+
     def limit_of_worse(self, preference: Preference) -> tuple[Limit, str]:
         """The limit of a preference, its own, else 0; and both as they are read."""
         limits = (x for x in self.max if x.side == "worse" and x.place == preference.place)
         limit = next(limits, Limit(preference.critic, 0.0, words="worse", statistic=preference.statistic))
-        text = f"better {preference}{f', at most {limit.value:g} {limit.words}' if limit.value else ''}"
+        rule = f"require {NOT_WORSE}:" if self.not_worse(preference.critic) else "better"
+        text = f"{rule} {preference}{f', at most {limit.value:g} {limit.words}' if limit.value else ''}"
         return replace(limit, words=limit.words.replace("worse", WORSE[preference.direction])), text
 
     def updated(self, **changes: Any) -> Rules:
@@ -214,50 +220,6 @@ class Rules:
                 named = {limit.place for limit in fields[name]}
                 fields[name] = (*(x for x in getattr(self, name) if x.place not in named), *fields[name])
         return replace(self, **fields)
-
-
-@dataclass(frozen=True)
-class Check:
-    """One rule on one axis of one generated corpus.
-
-    Attributes
-    ----------
-    rule, text
-        Kind of the rule, and the rule as it is written (``max sections=0.2``).
-    corpus, critic, axis
-        What it was applied to.
-    value, low, high, limit
-        Distance (``max``, ``require``) or change in distance (``max-worse``), its interval, and the limit; None where
-        they do not exist.
-    bands
-        Whether these are in human bands; otherwise in the unit of the statistic, of its difference.
-    statistic
-        The statistic that decides.
-    detectable, change
-        What the rule would have found in `momus.joint.gap.POWER` of cases, by a formula from standard errors; and
-        the change of a statistic that this is, in percent of the reference or, of a share, in points.
-    status
-        A rule that cannot be decided fails the gate. One for all axes is *not checked* on an axis that these texts have
-        nothing to be tested by, which does not fail.
-    reason
-        Why it is not decided, or not checked.
-    """
-
-    rule: Rule
-    text: str
-    corpus: str
-    critic: str
-    axis: str
-    status: Status
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    limit: float | None = None
-    bands: bool = True
-    reason: str = ""
-    statistic: str = ""
-    detectable: float | None = None
-    change: str = ""
 
 
 def limit_of(limits: Sequence[Limit], critic: str) -> Limit | None:

@@ -11,10 +11,11 @@ from xml.etree import ElementTree
 from rich.console import Group, RenderableType
 
 from momus.arguments import arg
+from momus.history.checks import Check, Status
 from momus.history.diff import RunDiff
 from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
-from momus.history.rules import Check, Status
+from momus.joint.better import NEARER
 from momus.joint.gap import POWER
 from momus.outputs import appending, write_own, writing
 from momus.report.annotations import workflow_command
@@ -191,7 +192,9 @@ def check_line(check: Check, model: str = "") -> str:
     unit = (f" bands of {model}" if model else " human bands") if check.bands else ""
     of = model or "real text"
     what = f"change in distance to {of}" if check.rule == "max-worse" else f"distance to {of}"
-    if not check.bands:  # as far as it goes in the direction of the limit
+    if NEARER in check.text:
+        what, unit = "distance to text of people worse by", " human bands"
+    elif not check.bands:  # as far as it goes in the direction of the limit
         what = f"{statistic_name(check.statistic)} {'worse' if check.rule == 'better' else 'moved'} by"
     shown = "passed"
     if check.status == "failed":

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from momus.against.versions import Nearer
 from momus.arguments import arg
 from momus.errors import UsageError
+from momus.inference.intervals import hedges_factor
+from momus.joint.axes import AxisRows
 from momus.joint.gap import Gap
+from momus.joint.ranks import Ranking, ranks
+from momus.joint.slices import FEWEST, codes_of
+from momus.text.corpus import Corpus
+from momus.verdicts.settings import Settings
 from momus.verdicts.verdict import Verdict
 
 NEARER = "nearer:human"
@@ -66,10 +74,15 @@ class Preference:
         """How far the text goes the way that is worse, below 0 the other way; or why that is not known."""
         if self.direction != NEARER:
             return Gap.of_difference(v, WORSE[self.direction])
-        near = next((n for n in nearer if (n.critic, n.generated) == (v.critic, v.generated)), None)
-        if near is None or not near.bands:
-            return "its distance to text of people is not known in human bands"
-        return Gap(near.new - near.old, near.error, near.error, near.freedom, 1.0, "side")
+        return nearness(v, nearer)
+
+
+def nearness(v: Verdict, nearer: Sequence[Nearer]) -> Gap | str:
+    """How much farther from people than the reference a text is on an axis; or why that is not known."""
+    near = next((n for n in nearer if (n.critic, n.generated) == (v.critic, v.generated)), None)
+    if near is None or not near.bands:
+        return "its distance to text of people is not known in human bands"
+    return Gap(near.new - near.old, near.error, near.error, near.freedom, 1.0, "side")
 
 
 def row_of(rows: Mapping[str, Verdict], statistic: str, place: str) -> Verdict:
@@ -120,3 +133,64 @@ def better_of(p: Preference, v: Verdict, nearer: Sequence[Nearer], level: float)
     """Decide a preference by its row; the chance of calling it wrongly worse or better is at most the level."""
     gap = p.gap(v, nearer)
     return Better(p, v, reason=gap) if isinstance(gap, str) else Better(p, v, gap.value, *gap.interval(level))
+
+
+def nearer_of(
+    axes: Sequence[AxisRows], bands: Mapping[str, float | None], ranking: Ranking | None, reference: str
+) -> tuple[Nearer, ...]:
+    """Which of a reference and each new text is nearer to real text on each axis.
+
+    Parameters
+    ----------
+    axes, bands, ranking
+        Of a comparison of the reference and the new texts with real text; bands of people by critic.
+    """
+    rows = []
+    for axis in axes:
+        ranks = {} if ranking is None else {r.model: r for r in ranking.of(axis.critic)}
+        old = ranks.pop(reference, None)
+        if old is None:
+            continue
+        unit = bands.get(axis.critic) or 1.0
+        for name, new in ranks.items():
+            # rank intervals are simultaneous: where they do not overlap, the order is sure
+            nearer = "new" if new.rank_high < old.rank_low else "old" if old.rank_high < new.rank_low else ""
+            numbers = old.distance / unit, new.distance / unit, bool(bands.get(axis.critic)), nearer, new.apart / unit
+            rows.append(Nearer(axis.critic, axis.name, name, *numbers, float(max(new.units - 1, 1))))
+    return tuple(rows)
+
+
+def nearer_in_slices(
+    axes: Sequence[AxisRows],
+    bands: Mapping[str, float | None],
+    texts: Sequence[Corpus],
+    settings: Settings,
+) -> tuple[Nearer, ...]:
+    """Which is nearer in each slice, in bands of the whole text.
+
+    Parameters
+    ----------
+    texts
+        Real text, the reference, and new texts; a slice needs `FEWEST` units of each.
+    """
+    rows, names = list[Nearer](), [t.name for t in texts]
+    for of_field, i in ((c, i) for c in codes_of(settings.by, texts) for i in range(len(c.names))):
+        here = {name: np.flatnonzero(numbers == i) for name, numbers in zip(names, of_field.numbers, strict=True)}
+        if min(map(len, here.values())) < FEWEST:
+            continue
+        sliced, parts = [a.take(here) for a in axes], [t.subset(here[t.name]) for t in texts]
+        prompts, groups = {p.name: p.prompts for p in parts}, {p.name: p.groups for p in parts}
+        ranking = ranks(sliced, names[0], names[1:], prompts, groups, seed=settings.seed)
+        units = {a.critic: _band(bands.get(a.critic), a, s, names) for a, s in zip(axes, sliced, strict=True)}
+        found = nearer_of(axes, units, ranking, names[1])
+        rows += [replace(n, by=of_field.name, slice=of_field.names[i]) for n in found if n.freedom + 1 >= FEWEST]
+    return tuple(rows)
+
+
+def _band(band: float | None, whole: AxisRows, part: AxisRows, names: Sequence[str]) -> float:
+    """A band of the whole text for a slice, where Hedges' g has the standard deviation of the slice; 0 without one."""
+    if not band or whole.statistic.kind != "value" or whole.statistic.effect != "hedges_g":
+        return band or 0.0
+    tables = [[axis.rows[name][axis.scored[name]] for name in names[:2]] for axis in (part, whole)]
+    here, everywhere = (hedges_factor(sides, [np.ones(side.shape[0]) for side in sides])[0] for sides in tables)
+    return band * here / everywhere if everywhere > 0 and np.isfinite(here) else 0.0

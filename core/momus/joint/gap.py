@@ -71,6 +71,11 @@ class Gap:
         kind: Kind = "distance" if v.effect_kind == "distance" else "size"
         if effect or not v.band:
             return cls(v.effect, *sides, freedom, 1.0, kind)
+        if v.effect_kind == "hedges_g":
+            inner = _inner_error((v.effect, v.effect_low, v.effect_high), sides)
+            sides = (inner, sides[1]) if v.effect > 0 else (sides[0], inner)
+            # with one standard deviation for effect and error, the normal quantile serves
+            freedom = NORMAL if freedom >= v.n_real + v.n_generated - 2 else freedom
         normal = float(norm.isf(0.025))
         errors = (v.band - (v.band_low or v.band)) / normal, ((v.band_high or v.band) - v.band) / normal
         return cls(v.effect, *sides, freedom, v.band, kind, *errors, v.band_correlation)
@@ -131,6 +136,17 @@ class Gap:
         (0.025, 1.0)
         """
         return p_above(lambda reach: self._within(reach)[0], limit, self.freedom, self._tails(limit))
+
+
+def _inner_error(effect: tuple[float, float, float], sides: tuple[float, float]) -> float:
+    """The standard error of Hedges' g toward a limit, from the interval of g and the standard errors at its ends.
+
+    Its square is linear in g² (`momus.inference.intervals.of_effect`). A standard deviation that is too small makes g
+    and its error large: an estimate beyond a limit comes with its own error (Johnson & Welch 1940).
+    """
+    g, low, high = (x * x for x in effect)
+    share = min(max((g - low) / (high - low), 0.0), 1.0) if high != low else 0.5
+    return float(np.sqrt((1 - share) * sides[0] ** 2 + share * sides[1] ** 2))
 
 
 def p_above(lower: Callable[[float], float], limit: float, freedom: float, tails: int = 2) -> float:

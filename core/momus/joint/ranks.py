@@ -1,7 +1,4 @@
-"""Analyses of all axes at once: ranks of generated corpora by their distance to the real one, on each and over all.
-
-They also say which of a model's text and later texts is nearer to real text.
-"""
+"""Analyses of all axes at once: ranks of generated corpora by their distance to the real one, on each and over all."""
 
 from __future__ import annotations
 
@@ -209,35 +206,6 @@ def _rows(
     ]
 
 
-def nearer_of(
-    axes: Mapping[str, str], verdicts: Sequence[Verdict], ranking: Ranking | None, reference: str
-) -> tuple[Nearer, ...]:
-    """Which of a reference and each new text is nearer to real text on each axis.
-
-    Parameters
-    ----------
-    axes
-        The axis of each critic.
-    verdicts, ranking
-        Of a comparison of the reference and the new texts with real text.
-    """
-    rows = []
-    bands = {v.critic: v.band for v in verdicts if v.headline}
-    for critic, axis in axes.items():
-        ranks = {} if ranking is None else {r.model: r for r in ranking.of(critic)}
-        old = ranks.pop(reference, None)
-        if old is None:
-            continue
-        unit = bands.get(critic) or 1.0
-        for name, new in ranks.items():
-            # rank intervals are simultaneous: where they do not overlap, the order is sure
-            nearer = "new" if new.rank_high < old.rank_low else "old" if old.rank_high < new.rank_low else ""
-            sizes = old.distance / unit, new.distance / unit
-            errors = new.apart / unit, float(max(new.units - 1, 1))
-            rows.append(Nearer(critic, axis, name, *sizes, bool(bands.get(critic)), nearer, *errors))
-    return tuple(rows)
-
-
 @dataclass(frozen=True)
 class Joint:
     """Results of the analyses of all axes at once; critics of running text are left out.
@@ -252,7 +220,7 @@ class Joint:
         Differences in slices (``by``), of all critics.
     wins
         Shares of prompts on which a statistic is larger in the generated text.
-    nearer
+    nearer, nearer_in_slices
         Which of two models is nearer to real text, where one is the reference and real text is given too.
     dependences
         Differences that go with broken documents, or that one document carries.
@@ -261,6 +229,7 @@ class Joint:
     ranking: Ranking | None = None
     adjusted: tuple[AdjustedRow, ...] = ()
     nearer: tuple[Nearer, ...] = ()
+    nearer_in_slices: tuple[Nearer, ...] = ()
     slices: tuple[Slices, ...] = ()
     wins: tuple[Win, ...] = ()
     dependences: tuple[Dependence, ...] = ()
