@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from scipy.special import gammaln, xlog1py
 
 from momus.critic import Counted, LogPrior, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
@@ -180,10 +181,10 @@ class LengthProcess(Estimator):
 
     def log_probabilities(self, z: SentenceLengths) -> Floats:
         """log P of each sentence's number of words given those before it, in nats: float64 (S,)."""
-        from scipy.stats import nbinom
-
-        m = self.means(z) - 1
-        return np.asarray(nbinom.logpmf(z.words - 1, self.shape_, self.shape_ / (self.shape_ + m)))
+        m, more, r = self.means(z) - 1, z.words - 1, self.shape_
+        p = r / (r + m)
+        coefficient = gammaln(r + more) - gammaln(more + 1) - gammaln(r)
+        return np.asarray(coefficient + r * np.log(p) + xlog1py(more, -p))
 
 
 UNEQUAL = "sentences of several lengths"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import betaln
 
 from momus.critic import Counted, CountingCritic, Counts, LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
@@ -120,9 +121,10 @@ class TokenShare(CountingCritic[TokenCounts]):
 
     def log_prior(self, latents: TokenCounts) -> LogPrior:
         """log P_c(hits | tokens)."""
-        from scipy.stats import betabinom
-
-        return LogPrior.of_vectors(betabinom.logpmf(latents.hits, latents.tokens, self.alpha_, self.beta_))
+        k, n = latents.hits, latents.tokens
+        ways = -np.log(n + 1) - betaln(n - k + 1, k + 1)
+        law = betaln(k + self.alpha_, n - k + self.beta_) - betaln(self.alpha_, self.beta_)
+        return LogPrior.of_vectors(ways + law)
 
     def sufficient_statistics(self, latents: TokenCounts) -> Mapping[str, Rows]:
         """The share as a single count (for KS) and as a number (for the mean)."""

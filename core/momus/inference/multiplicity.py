@@ -51,9 +51,13 @@ def benjamini_hochberg(p: Sequence[float]) -> Floats:
     >>> benjamini_hochberg([0.01, 0.04, 0.03])
     array([0.03, 0.04, 0.04])
     """
-    from scipy.stats import false_discovery_control  # a second to import, which printing a run need not spend
-
-    return np.asarray(false_discovery_control(p) if len(p) else p, dtype=np.float64)
+    values = np.asarray(p, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    stepped = values[order] * len(values) / np.arange(1, len(values) + 1)
+    # a p-value is adjusted to no more than a larger one is
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(np.minimum.accumulate(stepped[::-1])[::-1], 1.0)
+    return adjusted
 
 
 def strength_of_t(t: Floats, freedom: float) -> Floats:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.stats import norm, t
+from scipy.special import ndtri, stdtr, stdtrit
 
 from momus.inference.intervals import ratio_interval
 from momus.inference.spread import LEAST
@@ -66,7 +65,7 @@ class Gap:
         if not effect and not v.band:
             return "it has no band"
         freedom = v.freedom or NORMAL
-        reach = float(t.isf(v.alpha / 2, freedom))
+        reach = -float(stdtrit(freedom, v.alpha / 2))
         sides = max(v.effect - v.effect_low, 0.0) / reach, max(v.effect_high - v.effect, 0.0) / reach
         kind: Kind = "distance" if v.effect_kind == "distance" else "size"
         if effect or not v.band:
@@ -76,7 +75,7 @@ class Gap:
             sides = (inner, sides[1]) if v.effect > 0 else (sides[0], inner)
             # with one standard deviation for effect and error, the normal quantile serves
             freedom = NORMAL if freedom >= v.n_real + v.n_generated - 2 else freedom
-        normal = float(norm.isf(0.025))
+        normal = -float(ndtri(0.025))
         errors = (v.band - (v.band_low or v.band)) / normal, ((v.band_high or v.band) - v.band) / normal
         return cls(v.effect, *sides, freedom, v.band, kind, *errors, v.band_correlation)
 
@@ -87,7 +86,7 @@ class Gap:
         if v.difference is None or v.low is None or v.high is None:
             return v.method.reason or "its difference has no interval"
         freedom = v.freedom or NORMAL
-        reach = float(t.isf(v.alpha / 2, freedom))
+        reach = -float(stdtrit(freedom, v.alpha / 2))
         below, above = max(v.difference - v.low, 0.0) / reach, max(v.high - v.difference, 0.0) / reach
         if side == "fewer":
             return cls(-v.difference, above, below, freedom, 1.0, "side")
@@ -100,7 +99,7 @@ class Gap:
 
     def interval(self, level: float, limit: float = 0.0) -> tuple[float, float]:
         """Interval each of whose ends is beyond a distance of ``limit`` with probability ``level`` at most."""
-        return self._within(float(t.isf(level / self._tails(limit), self.freedom)))
+        return self._within(-float(stdtrit(self.freedom, level / self._tails(limit))))
 
     def _tails(self, limit: float) -> int:
         """2 where an effect of −limit may be estimated to lie beyond +limit; and of 0, either side of which is told."""
@@ -109,7 +108,7 @@ class Gap:
 
     def detectable(self, limit: float, level: float) -> float:
         """The distance that is shown to lie beyond the limit in `POWER` of cases, by a normal approximation."""
-        steps = float(t.isf(level / self._tails(limit), self.freedom) + t.isf(1 - POWER, self.freedom))
+        steps = -float(stdtrit(self.freedom, level / self._tails(limit)) + stdtrit(self.freedom, 1 - POWER))
         # the interval lies beyond the limit where effect − limit · unit exceeds its margin
         error = float(np.hypot(max(self.below, self.above), limit * self.unit_above))
         return limit + steps * error / self.unit
@@ -123,7 +122,7 @@ class Gap:
             inner = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
             outer = max(abs(low), abs(high))
         # the error of the band is normal: as far into its tail as the effect is into that of Student's t
-        of_unit = min(float(norm.isf(t.sf(reach, self.freedom))), FARTHEST)
+        of_unit = min(-float(ndtri(stdtr(self.freedom, -reach))), FARTHEST)
         least = max(self.unit - of_unit * self.unit_below, LEAST * self.unit)
         units = self.unit, least, self.unit + of_unit * self.unit_above
         return ratio_interval((self.value * self.unit, inner, outer), units, self.correlation)
@@ -164,9 +163,11 @@ def p_above(lower: Callable[[float], float], limit: float, freedom: float, tails
     >>> round(p_above(lambda reach: 1.0 - 0.1 * reach, 0.804, 1e6), 3), p_above(lambda reach: 1.0 - reach, 2.0, 9.0)
     (0.05, 1.0)
     """
+    from scipy.optimize import brentq  # slow to import
+
     if not lower(0.0) > limit:  # nor is NaN, of a value that does not exist
         return 1.0
     if lower(FARTHEST) > limit:
         return 0.0
     reach = brentq(lambda c: lower(c) - limit, 0.0, FARTHEST, xtol=1e-7)
-    return min(1.0, tails * float(t.sf(reach, freedom)))
+    return min(1.0, tails * float(stdtr(freedom, -reach)))

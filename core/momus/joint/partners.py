@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest, t
+from scipy.special import bdtr, stdtr, stdtrit
 
 from momus.critic import Critic
 from momus.critic.hooks import AdvancedMixin, row_unit
@@ -240,7 +240,7 @@ def interval(won: Any, groups: Ints, alpha: float) -> tuple[float, float]:
     n, share = len(won), float(np.mean(won))
     codes = np.unique(groups, return_inverse=True)[1]
     k = int(codes.max()) + 1
-    z, size = float(t.isf(alpha / 2, max(k - 1, 1)) if k < n else t.isf(alpha / 2, 1e6)), float(n)
+    z, size = -float(stdtrit(max(k - 1, 1) if k < n else 1e6, alpha / 2)), float(n)
     if k < n and 0 < share < 1:
         sums = np.bincount(codes, weights=np.asarray(won, dtype=np.float64) - share)
         variance = float(sums @ sums) * k / (k - 1) / n**2 if k > 1 else share * (1 - share)
@@ -264,10 +264,10 @@ def sign_test(signs: Floats, groups: Ints) -> float:
     if not more + fewer:
         return 1.0
     if codes.max() + 1 == len(signs):
-        return float(binomtest(more, more + fewer).pvalue)
+        return min(2 * float(bdtr(min(more, fewer), more + fewer, 0.5)), 1.0)
     sums = np.bincount(codes, weights=signs)
     k = len(sums)
     error = float(np.sqrt(sums @ sums / k - sums.mean() ** 2) / np.sqrt(max(k - 1, 1)))
     if not error:  # all groups alike: as if each were one prompt
-        return float(binomtest(k, k).pvalue)
-    return float(2 * t.sf(abs(sums.mean()) / error, max(k - 1, 1)))
+        return min(2.0 ** (1 - k), 1.0)
+    return float(2 * stdtr(max(k - 1, 1), -abs(sums.mean()) / error))

@@ -9,7 +9,6 @@ from typing import Self
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from momus.critic.fitted import Fitted
@@ -298,6 +297,8 @@ def regress(
         first[:-1, known] = start[0][:, present[known]]
         first[-1, known] = start[1][present[known]]
     options = {"maxiter": ITERATIONS, "gtol": 1e-3, "ftol": 1e-6, "maxcor": 4}
+    from scipy.optimize import minimize  # slow to import, and not needed where a critic was saved
+
     best = minimize(loss, first.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(shape)
     weights[:, present], bias[present] = best[:-1], best[-1]
     return weights, bias
