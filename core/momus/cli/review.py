@@ -62,6 +62,13 @@ def review(
         str | None,
         typer.Option(metavar="TEXT", help="Other versions of FILE, or other answers: say which of each two is odder."),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD",
+            help="Judge each document by those of HUMAN that agree in a field, e.g. register; register=news: by news.",
+        ),
+    ] = None,
     level: Annotated[float, typer.Option(help="Share of human documents of the kind that may be called odd.")] = 0.05,
     critics: CriticNames = None,
     config: Config = None,
@@ -89,6 +96,8 @@ def review(
     --against TEXT pairs documents by prompt, id or order, and says which of each
     two is odder, where, and how often two human documents differ as much.
 
+    With --by, the level holds in each register, or whatever the field tells apart.
+
     Exit code 7 if a document of FILE is odd or has such a fault, so that a build can stop.
 
     Examples (the second keeps what it fitted, and the next use it):
@@ -97,6 +106,7 @@ def review(
       [bold]momus review answers.jsonl --body human.jsonl --save human-body[/bold]
       [bold]momus review new/*.md --body human-body --sarif review.sarif[/bold]
       [bold]momus review new.jsonl --against old.jsonl --body human-body[/bold]
+      [bold]momus review draft.md --body essays.jsonl --by author=ann[/bold]
 
     Next: `momus filter` removes odd documents from a text of any size.
     """
@@ -107,6 +117,10 @@ def review(
     from momus.review import review as judge
     from momus.review.kept import HELD_OUT, save_body
 
+    field, _, category = (by or "").partition("=")
+    if field and against is not None:
+        raise UsageError("--by does not go with --against", hint="leave one out: pairs are compared by all of HUMAN")
+    options = reading.options().needing([field] if field else [])
     reporter = Silent() if quiet or as_json else default_reporter()
     if sarif is not None:
         check_output(sarif, SARIF, paths)
@@ -114,15 +128,17 @@ def review(
         check_place(save, [body, *paths])
         check_output(save / HELD_OUT, TABLE)
     with reporting(reporter):
-        fitted = _body(body, models, people, critics, config, reading.options(), trust or (), seed, reporter)
+        fitted = _body(body, models, people, critics, config, options, trust or (), seed, reporter, field)
         if save is not None:
             save_body(fitted, save, overwrite=overwrite)
-        documents, files = _read(paths, with_needs(reading.options(), fitted.critics), reporter)
+        documents, files = _read(paths, with_needs(options, fitted.critics), reporter)
+        if category:
+            documents = documents.with_field(field, [category] * len(documents))
         if against is None:
-            result = judge(documents, fitted, level, reporter)
+            result = judge(documents, fitted, level, reporter, field)
             lines, content = review_lines(result), asdict(result)
         else:
-            others, _ = _read([against], with_needs(reading.options(), fitted.critics), reporter)
+            others, _ = _read([against], with_needs(options, fitted.critics), reporter)
             choice = choose(documents, others, fitted, level, reporter)
             result, lines, content = choice.reviews[0], choice_lines(choice), asdict(choice)
     if as_json:
@@ -147,6 +163,7 @@ def _body(
     trust: Any,
     seed: int,
     reporter: Reporter,
+    by: str,
 ) -> Body:
     """Read a body that was kept, or fit one."""
     from momus.critic.effects import is_trusted
@@ -164,7 +181,7 @@ def _body(
     human = as_corpus(body, Path(body).stem, options, reporter)
     generated = None if models is None else as_corpus(models, "models", options, reporter)
     others = None if people is None else as_corpus(people, "people", options, reporter)
-    return fit_body(human, generated, comma_separated(critics), config_tables(config), seed, reporter, others)
+    return fit_body(human, generated, comma_separated(critics), config_tables(config), seed, reporter, others, by)
 
 
 def _read(paths: list[str], options: ReadingOptions, reporter: Reporter) -> tuple[Corpus, dict[str, str]]:

@@ -19,7 +19,6 @@ from momus.arguments import arg
 from momus.critic import Critic, RunningTextCritic
 from momus.critic.kinds import PairedCritic, StatisticCritic
 from momus.critic.scoring import score
-from momus.engine.chosen import Chosen, chosen_critics
 from momus.errors import FittingError, UsageError
 from momus.estimator import clone
 from momus.numeric.types import Floats, Ints
@@ -28,7 +27,7 @@ from momus.outliers.rows import Measure
 from momus.progress import Reporter, Silent
 from momus.review.contrast import FOLDS, Contrast, Measured
 from momus.review.spans import stretch, word_counts
-from momus.review.yardstick import Judgement, Yardstick
+from momus.review.yardstick import Yardstick
 from momus.text.corpus import Corpus
 from momus.text.documents import Document
 
@@ -36,6 +35,7 @@ FITTED = 0.4
 """Share of the body that critics are fitted on; the rest is held out."""
 LEAST = 60
 """Fewest documents of a body: 24 to fit on, 36 to calibrate."""
+FEWEST = round(LEAST * (1 - FITTED))
 SLOW = ("code-mixing", "passages", "consistency", "coreference", "topics", "mauve")
 """Critics that are left out unless they are named: they take long, and tell little of single documents."""
 SCORED = 0.8
@@ -86,10 +86,6 @@ class Body:
     left_out: dict[str, str] = field(default_factory=dict)
     _beginnings: dict[int, Yardstick] = field(default_factory=dict, init=False, compare=False, repr=False)
 
-    def judge(self, corpus: Corpus, words: Ints, yardstick: Yardstick) -> Judgement:
-        """Judge documents by their numbers of words, (n,)."""
-        return yardstick.judge(*self.measure(corpus), words)
-
     def measure(self, corpus: Corpus) -> tuple[Floats, Floats]:
         """Values of documents under each critic, NaN where unscored, (n, critics), and their log-odds, (n, folds)."""
         measured = Measured.of(self.critics, corpus)
@@ -111,6 +107,51 @@ class Body:
     def rate(self, fault: str) -> float:
         """How often a document of the body has a fault, at least 1 / (documents + 1)."""
         return self.faults.get(fault, 1 / (self.fitted + len(self.held) + 1))
+
+    def calibrates(self, level: float) -> bool:
+        """Whether enough is held out for a p as small as a level."""
+        return self.units > 1 and (self.units + 1) * level >= 1
+
+    def categories(self, by: str, level: float) -> dict[str, Body]:
+        """The parts of the body that judge documents of one category of a field each, where enough is held out.
+
+        Critics, and what tells text of models, are those of all. A fault is rare if it is rare in the category too.
+
+        Raises
+        ------
+        UsageError
+            No held-out document has the field.
+        """
+        of = np.array([name or "" for name in self.held.field(by)])
+        names = [str(name) for name in np.unique(of) if name]
+        if not names:
+            raise UsageError(
+                f"no held-out document of {self.name} has the field {by!r}",
+                hint=f"fit human text that has it, with {arg('by', by)}",
+            )
+        bodies = {name: self._category(np.flatnonzero(of == name)) for name in names}
+        return {name: body for name, body in bodies.items() if len(body.held) >= FEWEST and body.calibrates(level)}
+
+    def _category(self, rows: Ints) -> Body:
+        held = self.held.take(rows)
+        counts = Counter(chain.from_iterable(faults_of(self.watch, held)))
+        faults = {name: max(self.rate(name), n / len(held)) for name, n in counts.items()}
+        body = replace(
+            self, held=held, values=self.values[rows], odds=self.odds[rows], faults={**self.faults, **faults}
+        )
+        # folds stay, as log-odds come from regressions without them; weights are within the category
+        body.__dict__["folds"] = self.folds[0][rows], folds_of(named(held), FOLDS)[1]
+        return body
+
+    @cached_property
+    def units(self) -> int:
+        """Number of held-out documents, or groups of them, that calibrate."""
+        return round(float(self.folds[1].sum()))
+
+    @cached_property
+    def common(self) -> int:
+        """The number of words that four fifths of the held-out documents have."""
+        return int(np.quantile(self.words, 0.2))
 
     @cached_property
     def hashes(self) -> NDArray[np.uint64]:
@@ -141,7 +182,7 @@ class Body:
     def beginnings(self, words: int) -> Yardstick | None:
         """What judges stretches of so many words, by beginnings of held-out documents; None if too few are so long."""
         rows = np.flatnonzero(self.words >= words)
-        if len(rows) < LEAST * (1 - FITTED):
+        if len(rows) < FEWEST:
             return None
         if words not in self._beginnings:
             held = self.held.take(rows)
@@ -168,6 +209,7 @@ def fit_body(
     seed: int = 0,
     reporter: Reporter | None = None,
     people: Corpus | None = None,
+    by: str = "",
 ) -> Body:
     """Fit critics on two fifths of human text, by whole groups, and hold out the rest.
 
@@ -179,17 +221,21 @@ def fit_body(
         Default: all that judge single documents, but for the slowest.
     people
         Human text of the kinds that ``models`` are of, if these are others than that of the body.
+    by
+        The field that `review` judges by. Documents of a category that is one group, such as a writer, count singly.
 
     Raises
     ------
     UsageError
         The text has fewer than 60 documents, or no critic can be fitted.
     """
+    from momus.engine.chosen import Chosen  # slow to import, and not needed where a body was kept
+
     reporter = reporter or Silent()
     if people is not None and models is None:
         raise UsageError(f"{arg('people')} without {arg('models')}", hint=f"give text of models with {arg('models')}")
     readable = human.take(np.flatnonzero([problem is None for problem in human.problems]), human.name)
-    fit, held = _split(readable, seed)
+    fit, held = _split(_regrouped(readable, by) if by else readable, seed)
     fitted: list[Critic[Any]] = []
     watch = None
     selection = Chosen(_judges(critics, config or {}))
@@ -207,7 +253,7 @@ def fit_body(
             f"no critic can be fitted on {human.name}",
             hint="; ".join(f"{name}: {reason}" for name, reason in selection.reasons.items()),
         )
-    faults = {} if watch is None else _rates(watch, readable, held)
+    faults = _rates(watch, readable, held)
     none = np.zeros((len(held), 0))
     body = Body(human.name, fitted, held, none, none, len(fit), None, watch, faults, selection.reasons)
     body = replace(body, values=body.measure(held)[0])
@@ -217,21 +263,31 @@ def fit_body(
         return body.beside(models, readable if people is None else people)
 
 
-def _rates(watch: Critic[Any], human: Corpus, held: Corpus) -> dict[str, float]:
+def _rates(watch: Critic[Any] | None, human: Corpus, held: Corpus) -> dict[str, float]:
     """How often documents have each fault, (k + 1) / (n + 1); of words that the critic has learned, those held out."""
     every, unseen = (Counter(chain.from_iterable(faults_of(watch, text))) for text in (human, held))
     return {name: max((n + 1) / (len(human) + 1), unseen[name] / len(held)) for name, n in every.items()}
 
 
-def faults_of(watch: Critic[Any], corpus: Corpus) -> list[list[str]]:
-    """Names of the faults of each document."""
-    z = score(watch, corpus, summarize=False).z
+def faults_of(watch: Critic[Any] | None, corpus: Corpus) -> list[list[str]]:
+    """Names of the faults of each document; none if no critic looks for them."""
+    z = None if watch is None else score(watch, corpus, summarize=False).z
     return [names.split(" → ") if names else [] for names in (z.to_pylist() if z else [None] * len(corpus))]
 
 
 def named(corpus: Corpus) -> list[tuple[str, str | None]]:
     """Id and group of each document."""
     return list(zip(corpus.ids, corpus.groups, strict=True))
+
+
+def _regrouped(text: Corpus, by: str) -> Corpus:
+    """The text without the groups that are a whole category of a field: its documents are alike otherwise."""
+    categories = text.field(by)
+    pairs = set(zip(categories, text.groups, strict=True))
+    sizes = Counter(category for category, _ in pairs)
+    alone = [c is not None and sizes[c] == 1 for c in categories]
+    documents = (replace(d, group=None) if of_category else d for d, of_category in zip(text, alone, strict=True))
+    return Corpus.from_documents(documents, text.name)
 
 
 def _split(text: Corpus, seed: int) -> tuple[Corpus, Corpus]:
@@ -246,6 +302,8 @@ def _split(text: Corpus, seed: int) -> tuple[Corpus, Corpus]:
 
 def _judges(critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[str, Any]]) -> list[Critic[Any]]:
     """The critics that judge documents; by default, all but the slowest."""
+    from momus.engine.chosen import chosen_critics
+
     chosen = chosen_critics(critics, config).critics
     judges = [c for c in chosen if not isinstance(c, RunningTextCritic | StatisticCritic | PairedCritic)]
     if critics is None:

@@ -93,7 +93,7 @@ class Choice:
 
 
 def _numbers(
-    corpus: Corpus, measured: tuple[Floats, Floats], body: Body
+    corpus: Corpus, measured: tuple[Floats, Floats], faults: Sequence[Sequence[str]], body: Body
 ) -> tuple[Floats, Floats, list[dict[str, float]]]:
     """On the scale of each fold, e, (folds, n, critics), and surprises; and the surprise of each document's faults.
 
@@ -103,8 +103,7 @@ def _numbers(
     words, scales = word_counts([d.text for d in corpus]), body.whole.scales
     judged = np.array([s.judge(values, odds[:, k : k + 1], words)[0] for k, s in enumerate(scales)])
     freed = np.nan_to_num(np.array([s.lengths.freed(values, words) for s in scales]))
-    names = [()] * len(corpus) if body.watch is None else faults_of(body.watch, corpus)
-    return freed, judged, [{name: float(-np.log(body.rate(name))) for name in of} for of in names]
+    return freed, judged, [{name: float(-np.log(body.rate(name))) for name in of} for of in faults]
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,9 @@ class _Side:
     @classmethod
     def of(cls, corpus: Corpus, body: Body, level: float, reporter: Reporter | None) -> _Side:
         """Judge documents alone, and measure what compares them."""
-        return cls(corpus, review(corpus, body, level, reporter), *_numbers(corpus, body.measure(corpus), body))
+        measured = body.measure(corpus)
+        alone = review(corpus, body, level, reporter, measured=measured)
+        return cls(corpus, alone, *_numbers(corpus, measured, [d.faults for d in alone.documents], body))
 
 
 def choose(
@@ -247,7 +248,7 @@ def _weighed(difference: Floats, weights: Floats) -> Floats:
 def _human(body: Body, weights: Floats) -> tuple[list[Above], list[Above]]:
     """By fold, the share of pairs of held-out documents that differ at least so much: as others, and as versions."""
     folds, weight = body.folds
-    freed, judged, named = _numbers(body.held, (body.values, body.odds), body)
+    freed, judged, named = _numbers(body.held, (body.values, body.odds), faults_of(body.watch, body.held), body)
     faults = np.array([sum(of.values()) for of in named])
     groups = np.array([d.id if d.group is None else f"group {d.group}" for d in body.held])
     others, versions = [], []

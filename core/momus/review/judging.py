@@ -7,7 +7,8 @@ have, beside their beginnings. So no document is called odd for its length, or f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -78,6 +79,10 @@ class Reviewed:
         valid for conformal p-values of one calibration: Bates et al. 2023); None if it is not judged.
     surprise
         What ranks it for p, in nats; None if it is not judged.
+    category
+        Its value of the field `Review.by`; None without one.
+    faults
+        Names of all its faults, those that are frequent in the body too.
     """
 
     id: str
@@ -89,6 +94,8 @@ class Reviewed:
     why_not: str = ""
     q: float | None = None
     surprise: float | None = None
+    category: str | None = None
+    faults: tuple[str, ...] = ()
 
     def odd(self, level: float) -> bool:
         """Whether it is odd at a level: so is a human document of the body in ``level`` of cases."""
@@ -117,6 +124,10 @@ class Review:
         Why critics were left out, by name.
     known
         Number of the documents that are in the body too: of these, p says nothing.
+    by
+        The field whose categories are judged apart; empty: none.
+    categories
+        How many of the body's documents calibrate each category that is large enough; others are judged by all.
     """
 
     body: str
@@ -129,6 +140,8 @@ class Review:
     left_out: dict[str, str]
     documents: tuple[Reviewed, ...]
     known: int = 0
+    by: str = ""
+    categories: dict[str, int] = field(default_factory=dict)
 
     @property
     def odd(self) -> list[Reviewed]:
@@ -142,18 +155,31 @@ class Review:
         return [*self.odd, *(d for d in self.documents if d.remarks and not d.odd(self.level))]
 
 
-def review(documents: Corpus, body: Body, level: float = 0.05, reporter: Reporter | None = None) -> Review:
+def review(
+    documents: Corpus,
+    body: Body,
+    level: float = 0.05,
+    reporter: Reporter | None = None,
+    by: str = "",
+    measured: tuple[Floats, Floats] | None = None,
+) -> Review:
     """Judge documents: which are odd among human ones, on which axes, and where.
 
     Parameters
     ----------
     level
         Share of human documents of the body's kind that are called odd.
+    by
+        A metadata field of both texts, such as the register: a document is judged by those of its own category, so
+        that the level holds in each (Mondrian conformal prediction: Vovk, Gammerman & Shafer 2005, section 4.5). If
+        the body has too few of them, all of its documents judge.
+    measured
+        What `Body.measure` says of the documents, if it is known.
 
     Raises
     ------
     UsageError
-        The level is not between 0 and 1, or the body is too small for it.
+        The level is not between 0 and 1, the body is too small for it, or none of its documents has the field.
 
     Examples
     --------
@@ -169,79 +195,87 @@ def review(documents: Corpus, body: Body, level: float = 0.05, reporter: Reporte
     """
     if not 0 < level < 1:
         raise UsageError(f"the level is {level}", hint="give a number between 0 and 1, such as 0.05")
-    calibrating = round(float(body.folds[1].sum()))
-    if (calibrating + 1) * level < 1 or calibrating < 2:
+    if not body.calibrates(level):
         what = "groups" if any(group is not None for group in body.held.groups) else "documents"
         raise UsageError(
-            f"{calibrating} {what} of {body.name} calibrate: no p is as small as {level:g}",
+            f"{body.units} {what} of {body.name} calibrate: no p is as small as {level:g}",
             hint=f"give {int(np.ceil(1 / level / (1 - FITTED)))} {what} of human text, or a larger {arg('level')}",
         )
     reporter = reporter or Silent()
+    of_categories = body.categories(by, level) if by else {}
+    categories = documents.field(by) if by else [None] * len(documents)
+    bodies = [of_categories.get(name or "", body) for name in categories]
     words = word_counts([document.text for document in documents])
-    judged: list[Reviewed | None] = [None] * len(documents)
+    judged: dict[int, Reviewed] = {}
     with reporter.stage(f"judging {documents.name}", len(documents)) as advance:
-        for (length, longer), rows in _classes(words, body).items():
-            alike = documents.take(rows)
-            for row, document in zip(rows, _judged(alike, words[rows], length, longer, body, level), strict=True):
-                judged[row] = document
+        for (length, longer, _), rows in _classes(words, bodies).items():
+            known = None if measured is None else (measured[0][rows], measured[1][rows])
+            alike, judges = documents.take(rows), bodies[rows[0]]
+            judged |= zip(rows, _judged(alike, words[rows], length, longer, judges, level, known), strict=True)
             advance(len(rows))
-    reviewed = [document for document in judged if document is not None]
+    reviewed = [judged[row] for row in range(len(documents))]
     rates = iter(benjamini_hochberg([d.p for d in reviewed if d.p is not None]).tolist())
-    remarks = _remarks(documents, body)
+    faults = faults_of(body.watch, documents)
+    remarks = (_remarks(documents.take([i]), faults[i], judges) for i, judges in enumerate(bodies))
     return Review(
         body.name,
         body.fitted,
-        calibrating,
+        body.units,
         level,
         body.lengths,
         tuple(critic.axis for critic in body.critics),
         body.contrast is not None,
         body.left_out,
         tuple(
-            replace(d, remarks=of, q=None if d.p is None else next(rates))
-            for d, of in zip(reviewed, remarks, strict=True)
+            replace(d, remarks=of, q=None if d.p is None else next(rates), category=category, faults=tuple(names))
+            for d, of, category, names in zip(reviewed, remarks, categories, faults, strict=True)
         ),
         int(np.isin(documents.hashes, body.hashes).sum()),
+        by,
+        {name: judges.units for name, judges in of_categories.items()},
     )
 
 
-def _remarks(documents: Corpus, body: Body) -> list[tuple[OddAxis, ...]]:
-    """What is broken in each document."""
-    if body.watch is None:
-        return [()] * len(documents)
-    remarks = []
-    for row, faults in enumerate(faults_of(body.watch, documents)):
-        names = [name for name in faults if body.rate(name) <= REMARKABLE]
-        document = documents.take([row] if names else [])
-        marked = body.watch.explain(document) if names and isinstance(body.watch, EvidenceMixin) else None
-        steps = {} if marked is None else {step.label: Step("", step.text) for step in marked.steps}
-        places = [(span_of(steps[name], document[0].text),) if name in steps else () for name in names]
-        of_document = zip(names, places, strict=True)
-        remarks.append(tuple(OddAxis(body.watch.name, n, body.rate(n), False, spans) for n, spans in of_document))
-    return remarks
+def _remarks(document: Corpus, faults: Sequence[str], body: Body) -> tuple[OddAxis, ...]:
+    """What is broken in one document with these faults."""
+    names = [name for name in faults if body.rate(name) <= REMARKABLE]
+    if body.watch is None or not names:
+        return ()
+    marked = body.watch.explain(document) if isinstance(body.watch, EvidenceMixin) else None
+    steps = {} if marked is None else {step.label: Step("", step.text) for step in marked.steps}
+    places = [(span_of(steps[name], document[0].text),) if name in steps else () for name in names]
+    of_document = zip(names, places, strict=True)
+    return tuple(OddAxis(body.watch.name, n, body.rate(n), False, spans) for n, spans in of_document)
 
 
-def _classes(words: Ints, body: Body) -> dict[tuple[int, bool], list[int]]:
-    """Rows of documents by the length of the stretches that they are judged beside, and whether they are longer.
+def _classes(words: Ints, bodies: Sequence[Body]) -> dict[tuple[int, bool, int], list[int]]:
+    """Rows of documents by the length of the stretches that judge them, whether they are longer, and their body.
 
     The length is 0 for documents that are judged as they are, and −1 for those that are too short.
     """
-    low, high = body.lengths
-    common = int(np.quantile(body.words, 0.2))  # four fifths of the held-out documents have so many words
-    classes: dict[tuple[int, bool], list[int]] = {}
-    for row, n in enumerate(words.tolist()):
+    classes: dict[tuple[int, bool, int], list[int]] = {}
+    for row, (n, body) in enumerate(zip(words.tolist(), bodies, strict=True)):
+        low, high = body.lengths
         if low <= n <= high:
             length = 0
         elif n > high:
-            length = common
+            length = body.common
         else:
             # powers of the step, so that documents of like length share one yardstick; too short ones have their own
             length = round(STEP ** round(np.log(n) / np.log(STEP))) if n >= SHORTEST else -1
-        classes.setdefault((length, n > high), []).append(row)
+        classes.setdefault((length, n > high, id(body)), []).append(row)
     return classes
 
 
-def _judged(documents: Corpus, words: Ints, length: int, longer: bool, body: Body, level: float) -> list[Reviewed]:
+def _judged(
+    documents: Corpus,
+    words: Ints,
+    length: int,
+    longer: bool,
+    body: Body,
+    level: float,
+    measured: tuple[Floats, Floats] | None,
+) -> list[Reviewed]:
     """Judge documents of one class of `_classes`."""
     yardstick = None if length < 0 else body.whole if length == 0 else body.beginnings(length)
     if yardstick is None:
@@ -256,7 +290,7 @@ def _judged(documents: Corpus, words: Ints, length: int, longer: bool, body: Bod
             _by_stretches(documents.take([i]), int(n), length, most, yardstick, body, level)
             for i, n in enumerate(words.tolist())
         ]
-    judgement = body.judge(documents, words, yardstick)
+    judgement = yardstick.judge(*(measured or body.measure(documents)), words)
     return [
         Reviewed(
             document.id,
@@ -283,7 +317,7 @@ def _by_stretches(
         [Document.plain(f"{d.id}:{start}", text, d.prompt, d.group) for start, text in cut], document.name
     )
     counts = word_counts([text for _, text in cut])
-    judgement = body.judge(pieces, counts, yardstick)
+    judgement = yardstick.judge(*body.measure(pieces), counts)
     oddest = int(judgement.p.argmin())
     p = min(float(judgement.p[oddest]) * len(cut), 1.0)
     axes: tuple[OddAxis, ...] = ()

@@ -19,13 +19,13 @@ from momus.numeric.types import Floats
 from momus.review.body import Body
 from momus.review.contrast import FOLDS, Contrast
 from momus.text.corpus import Corpus
-from momus.text.documents import Document
+from momus.text.documents import Document, Section
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 HELD_OUT = "held-out.parquet"
-"""Table of the held-out documents: id, text, group, a column ``human NAME`` for each critic and ``odds FOLD``."""
+"""Table of the held-out documents: id, text, group, fields, and columns ``human NAME`` by critic and ``odds FOLD``."""
 ARRAYS = ("mean", "scale", "weights", "intercepts")
 CRITICS = "human"
 """The folder of the critics."""
@@ -47,6 +47,7 @@ def save_body(body: Body, folder: Path, *, overwrite: bool = False) -> None:
     import pyarrow as pa
 
     columns = {name: pa.array([getattr(d, name) for d in body.held], pa.string()) for name in ("id", "text", "group")}
+    columns["fields"] = body.held.table["fields"]
     columns |= {f"{CRITICS} {c.name}": pa.array(v) for c, v in zip(body.critics, body.values.T, strict=True)}
     columns |= {f"odds {k}": pa.array(v) for k, v in enumerate(body.odds.T)}
     critics = [*body.critics, *([body.watch] if body.watch else [])]
@@ -79,8 +80,11 @@ def load_body(folder: Path, *, trust: bool = False) -> Body:
     try:
         table = pq.read_table(folder / HELD_OUT)
         content = json.loads((table.schema.metadata or {})[b"body"])
-        rows = zip(*(table.column(name).to_pylist() for name in ("id", "text", "group")), strict=True)
-        held = Corpus.from_documents([Document.plain(id, text, group=group) for id, text, group in rows])
+        rows = zip(*(table.column(name).to_pylist() for name in ("id", "text", "group", "fields")), strict=True)
+        held = Corpus.from_documents(
+            Document(id, (Section(text),), False, group=group, fields=dict(fields or ()))
+            for id, text, group, fields in rows
+        )
         names = [n.removeprefix(f"{CRITICS} ") for n in table.column_names if n.startswith(f"{CRITICS} ")]
         values = _columns(table, CRITICS, names)
         odds = _columns(table, "odds", [str(k) for k in range(FOLDS if content["contrast"] else 0)])

@@ -1,6 +1,9 @@
 """Documents judged by a body of human text: levels, lengths, places, and what is kept."""
 
 import json
+import subprocess
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +20,7 @@ from momus.review.kept import load_body, save_body
 from momus.review.spans import spans_of, stretch, stretches, word_counts
 from momus.review.yardstick import Lengths
 from momus.text.corpus import Corpus
-from momus.text.documents import Document
+from momus.text.documents import Document, Section
 
 CRITICS = ["rhythm", "unigram", "repetition", "marks"]
 WORDS = np.array([f"{a}{b}{c}" for a in "bdfgklmn" for b in "aeiou" for c in ("", "r", "st")])
@@ -184,6 +187,20 @@ def test_words_of_models_are_placed_and_kept(watched, tmp_path):
     assert review(Corpus.from_texts(texts, name="new"), load_body(tmp_path / "body")) == judged
 
 
+def test_one_file_and_a_kept_body_load_no_more_than_they_need(body, tmp_path):
+    """scipy.stats takes a third of the time of such a command."""
+    save_body(body, tmp_path / "body")
+    (tmp_path / "draft.md").write_text(looped(texts_of(1, 13)[0]))
+    code = (
+        "import sys; from typer.testing import CliRunner; from momus.cli.app import app\n"
+        "print(CliRunner().invoke(app, ['review', 'draft.md', '--body', 'body', '-q']).exit_code, *sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    exit_code, *modules = done.stdout.split()
+    assert exit_code == "7"
+    assert not {"scipy.stats", "scipy.optimize", "sklearn", "pandas"} & set(modules)
+
+
 def test_text_of_models_that_is_like_human_text_does_not_raise_the_level():
     """The log-odds of held-out documents come from regressions that have not seen them."""
     human, models = (Corpus.from_texts(texts_of(120, seed), name=str(seed)) for seed in (37, 38))
@@ -291,6 +308,120 @@ def test_places_are_found_whatever_the_spaces():
     assert [(span.line, span.text) for span in found] == [(3, "he\nsaid no"), (0, "")]
 
 
+def tight(rng):
+    """A text all of whose sentences have nine words."""
+    return " ".join(
+        " ".join(rng.choice(WORDS, 9, p=FREQUENCIES / FREQUENCIES.sum())).capitalize() + "." for _ in range(16)
+    )
+
+
+def wide(rng):
+    """A text with sentences of any length about its own mean."""
+    mean = rng.uniform(4, 16)
+    words = [rng.choice(WORDS, 2 + rng.poisson(mean), p=FREQUENCIES / FREQUENCIES.sum()) for _ in range(16)]
+    return " ".join(" ".join(sentence).capitalize() + "." for sentence in words)
+
+
+def two_kinds(n, seed, group=None):
+    """n tight and n / 7 wide documents; a group each by name, if one is given."""
+    rng = np.random.default_rng(seed)
+    kinds = [(make, name) for make, name, of in ((tight, "tight", n), (wide, "wide", n // 7)) for _ in range(of)]
+    return [
+        Document(f"{seed}:{i}", (Section(make(rng)),), False, group=name if group else None, fields={"kind": name})
+        for i, (make, name) in enumerate(kinds)
+    ]
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    return fit_body(Corpus.from_documents(two_kinds(490, 50), "mixed"), critics=["rhythm", "unigram", "marks"])
+
+
+def flags(judged, kind):
+    return np.mean([d.odd(0.05) for d in judged.documents if d.category == kind])
+
+
+def test_by_a_field_the_level_holds_in_each_category(mixed):
+    new = Corpus.from_documents(two_kinds(700, 51), "new")
+    pooled, within = review(new, mixed), review(new, mixed, by="kind")
+    kinds = np.array(new.field("kind"))
+    of_all = {k: np.mean([d.odd(0.05) for d in np.array(pooled.documents, object)[kinds == k]]) for k in set(kinds)}
+    assert of_all["wide"] > 0.12, "judged by all, documents of the rare and wide kind are odd too often"
+    assert max(flags(within, "tight"), flags(within, "wide")) <= 0.08
+    held = mixed.held.field("kind")
+    assert within.categories == {kind: held.count(kind) for kind in ("tight", "wide")}
+
+
+def test_a_wide_document_among_tight_ones_is_odd_there_alone(mixed):
+    """Sentences of thirteen words on average are common in the body, but not in their category."""
+    rng = np.random.default_rng(52)
+    texts = [wide(rng) for _ in range(40)]
+    new = Corpus.from_texts(texts, name="new")
+    shares = {k: flags(review(new.with_field("kind", [k] * 40), mixed, by="kind"), k) for k in ("tight", "wide")}
+    assert shares["tight"] > 0.8
+    assert shares["wide"] < 0.2
+
+
+def test_documents_of_other_categories_are_judged_by_all_and_that_is_said(mixed):
+    texts = [tight(np.random.default_rng(53)), looped(wide(np.random.default_rng(54)))]
+    new = Corpus.from_texts([*texts, *texts], name="new").with_field("kind", ["tight", "poem", None, "wide"])
+    within, pooled = review(new, mixed, by="kind"), review(new, mixed)
+    assert [d.category for d in within.documents] == ["tight", "poem", None, "wide"]
+    assert [d.p for d in within.documents[1:3]] == [d.p for d in pooled.documents[1:3]]
+    lines = list(review_lines(within))
+    assert "; 2 documents with another kind or none by all" in lines[-1]
+    assert any("texts of mixed with kind tight" in line for line in lines)
+    assert "kind" not in "".join(review_lines(pooled))
+    strict = review(new, mixed, level=0.01, by="kind")
+    assert list(strict.categories) == ["tight"], "too few wide documents for so small a p"
+    with pytest.raises(UsageError, match="no held-out document of mixed has the field 'tone'"):
+        review(new, mixed, by="tone")
+
+
+def test_a_writer_who_is_a_group_is_judged_by_single_documents():
+    """Whole groups would leave no writer both fitted on and held out."""
+    human = Corpus.from_documents(two_kinds(490, 55, group=True), "two")
+    body = fit_body(human, critics=["rhythm"], by="kind")
+    judged = review(Corpus.from_documents(two_kinds(28, 56), "new"), body, by="kind")
+    held = body.held.field("kind")
+    assert judged.categories == {kind: held.count(kind) for kind in ("tight", "wide")}
+    assert judged.categories["tight"] == pytest.approx(0.6 * 490, abs=40)
+
+
+def test_a_kept_body_judges_by_its_fields_and_a_fault_of_one_category_is_no_news(tmp_path):
+    documents = two_kinds(560, 57)
+    rows = [replace(d, sections=(Section(d.text[:-9]),)) if i < 4 else d for i, d in enumerate(documents[560:])]
+    human = Corpus.from_documents([*documents[:560], *rows], "essays")
+    body = fit_body(human, critics=["rhythm", "faults"])
+    new = two_kinds(14, 58)
+    new = Corpus.from_documents([replace(d, sections=(Section(d.text[:-9]),)) for d in new], "new")
+    judged = review(new, body, by="kind")
+    assert all(bool(d.remarks) == (d.category == "tight") for d in judged.documents)
+    assert all(d.remarks for d in review(new, body).documents)
+    save_body(body, tmp_path / "body")
+    assert review(new, load_body(tmp_path / "body"), by="kind") == judged
+
+
+def test_the_command_judges_by_a_field_of_records_or_by_a_named_category(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, documents in (("human", two_kinds(490, 59)), ("new", two_kinds(7, 60))):
+        records = [json.dumps({"id": d.id, "text": d.text, "kind": d.fields["kind"]}) for d in documents]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(records))
+    (tmp_path / "draft.md").write_text(wide(np.random.default_rng(61)))
+    arguments = ["--body", "human.jsonl", "-c", "rhythm", "--by", "kind", "--save", "body", "-q", "--json"]
+    content = json.loads(CliRunner().invoke(app, ["review", "new.jsonl", *arguments]).stdout)
+    assert [d["category"] for d in content["documents"]] == ["tight"] * 7 + ["wide"]
+    assert sum(content["categories"].values()) == content["calibrating"]
+    p = []
+    for by in ("tight", "wide"):
+        kept = ["review", "draft.md", "--body", "body", "--by", f"kind={by}", "-q", "--json"]
+        (document,) = json.loads(CliRunner().invoke(app, kept).stdout)["documents"]
+        p.append(document["p"])
+    assert p[0] < 0.05 < p[1]
+    refused = CliRunner().invoke(app, ["review", "draft.md", "--body", "body", "--by", "kind", "--against", "draft.md"])
+    assert isinstance(refused.exception, UsageError)
+
+
 def test_documents_of_the_body_are_counted_and_said(body):
     texts = [body.held[0].text, *texts_of(2, 20)]
     judged = review(Corpus.from_texts(texts, name="new"), body)
@@ -304,10 +435,10 @@ def test_a_short_and_a_long_document_are_judged_apart(body):
     together = review(Corpus.from_texts([short, long], name="new"), body).documents
     alone = [review(Corpus.from_texts([text], name="new"), body).documents[0] for text in (short, long)]
     assert [(d.p, d.judged) for d in together] == [(d.p, d.judged) for d in alone]
-    common = int(np.quantile(body.words, 0.2))
-    classes = _classes(np.array([body.lengths[0] - 1, body.lengths[1] + 1]), body)
-    assert all(longer == (row == 1) for (_, longer), rows in classes.items() for row in rows)
-    assert (common, True) in classes
+    classes = _classes(np.array([body.lengths[0] - 1, body.lengths[1] + 1]), [body, body])
+    assert all(longer == (row == 1) for (_, longer, _), rows in classes.items() for row in rows)
+    assert (body.common, True, id(body)) in classes
+    assert np.mean(body.words >= body.common) == pytest.approx(0.8, abs=0.01)
 
 
 def test_a_record_that_cannot_be_read_says_why(body):

@@ -32,6 +32,8 @@ def sentence(document: Reviewed, review: Review) -> str:
     'not odd: 41 in 100 texts of essays are at least as odd'
     """
     body = visible(review.body)
+    if document.category in review.categories:
+        body += f" with {visible(review.by)} {visible(document.category or '')}"
     if document.p is None:
         return f"not judged: {document.why_not}"
     extent = ""
@@ -100,9 +102,15 @@ def review_lines(review: Review) -> Iterator[str]:
 
 def _calibration(review: Review) -> str:
     beside = ", and what tells them from text of models" if review.contrast else ""
+    apart = ""
+    if review.by:
+        by, others = visible(review.by), sum(d.category not in review.categories for d in review.documents)
+        sizes = ", ".join(f"{visible(name)} {n:,}" for name, n in review.categories.items())
+        apart = f", each by those of its {by} ({sizes})" if sizes else f"; too few have one {by} to judge apart"
+        apart += f"; {counted(others, 'document')} with another {by} or none by all" if sizes and others else ""
     return (
         f"Judged by {review.calibrating:,} held-out documents of {visible(review.body)} on {len(review.axes)} axes"
-        f"{beside}, at their length. Odd means unlike these; it does not say who wrote a text."
+        f"{beside}, at their length{apart}. Odd means unlike these; it does not say who wrote a text."
     )
 
 
