@@ -1,0 +1,123 @@
+"""Mild planted defects that a filter drops at a false-discovery rate of .05, if three in ten documents have them.
+
+Stories of people (``human-vs-lm``), news summaries and abstracts (``xsum``, ``arxiv`` of ``registers``; ``MOMUS_DATA``)
+are a body, of which two fifths fit critics, and a rest, from which new documents are drawn many times. Two rules rank
+them by the same values: those of `momus filter` and of `momus review`. Printed: the share of the odd documents and of
+the real ones that go, and the false-discovery rate.
+
+    nice python benchmarks/validity/filter_mild.py [--draws 50] [--out benchmarks/results/filter-mild.md]
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from filtering import read
+from review import documents
+from spoilt import kinds, plain, sentences
+
+from momus.controls import DEFECTS
+from momus.critic import Critic
+from momus.inference.multiplicity import benjamini_hochberg
+from momus.numeric.types import Bools, Floats, Ints
+from momus.outliers.conformal import Calibrated, largest_rank
+from momus.outliers.rows import Measure
+from momus.review import Body, fit_body
+from momus.review.contrast import Measured
+from momus.review.spans import word_counts
+from momus.text.corpus import Corpus
+
+FDR, SHARE, NEW, SPOILT = 0.05, 0.3, 200, 120
+OF_ALL = ("vocabulary-truncation 0.5", "symbol-inflation 1", "stopword-inflation 0.3", "length-truncation 0.7")
+OF_ALL += ("word-shuffle 1", "repetition-loop 0.5")
+OF_SOME = ("three misspelt words", "broken off", "sentence repeated", "sentence in German")
+Rule = Callable[[Floats, Ints], Bools]
+
+
+def by_filter(critics: Sequence[Critic[Any]], real: Floats) -> Rule:
+    """The rule of `momus filter`."""
+    calibrated = Calibrated.of(real, [Measure.of_class(type(c)).two_sided for c in critics], np.arange(len(real)))
+
+    def goes(new: Floats, words: Ints) -> Bools:
+        ranks = calibrated.judge(new).ranks
+        return ranks <= largest_rank(np.bincount(ranks, minlength=len(calibrated) + 2), len(calibrated), FDR)
+
+    return goes
+
+
+def by_review(body: Body) -> Rule:
+    """What `momus review` ranks by, which leaves the critic `faults`, the last, to remarks."""
+    return lambda new, words: benjamini_hochberg(body.whole.judge(new[:, :-1], new[:, :0], words).p.tolist()) <= FDR
+
+
+def defects(texts: Sequence[str], others: Sequence[str]) -> dict[str, list[str]]:
+    """Texts with each defect; those that a defect leaves as they are do not count."""
+    corpus, rng = Corpus.from_texts(texts), np.random.default_rng(1)
+    planted = {}
+    for what in OF_ALL:
+        name, strength = what.split()
+        planted[what] = [d.text for d in DEFECTS[name].plant(corpus, float(strength), seed=0).corpus]
+    spoil = kinds(others)
+    planted |= {name: [spoil[name](t, rng) for t in texts if len(sentences(t)) > 2] for name in OF_SOME}
+    return {name: [t for t in of if t not in set(texts)] for name, of in planted.items()}
+
+
+def measured(human: list[str], size: int, draws: int) -> list[str]:
+    """Lines of the table of one collection."""
+    body = fit_body(Corpus.from_texts(human[:size], name="body"))
+    reserved, rest = human[size : size + SPOILT], human[size + SPOILT :]
+    critics = [*body.critics, *([body.watch] if body.watch else [])]
+    held = Measured.of(critics, body.held).values
+    rules = by_filter(critics, held), by_review(body)
+    real, real_words = Measured.of(critics, Corpus.from_texts(rest)).values, word_counts(rest)
+    lines, n_odd = [], round(SHARE * NEW)
+    for name, texts in defects(reserved, rest[:50]).items():
+        odd, words = Measured.of(critics, Corpus.from_texts(texts)).values, word_counts(texts)
+        rng, outcomes = np.random.default_rng(0), []
+        for _ in range(draws):
+            some, good = rng.permutation(len(odd))[:n_odd], rng.permutation(len(real))[: NEW - n_odd]
+            values = np.vstack([odd[some], real[good]])
+            goes = [rule(values, np.concatenate([words[some], real_words[good]])) for rule in rules]
+            wrong = [go[len(some) :].sum() for go in goes]
+            outcomes.append(
+                [
+                    (go[: len(some)].mean(), w / len(good), w / max(go.sum(), 1))
+                    for go, w in zip(goes, wrong, strict=True)
+                ]
+            )
+        cells = [" ".join(f"{x:.2f}" for x in cell) for cell in np.mean(outcomes, axis=0)]
+        lines.append(f"| {name} | {len(odd)} | {' | '.join(cells)} |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def main() -> None:
+    """Measure, and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--draws", type=int, default=50)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/filter-mild.md"))
+    options = parser.parse_args()
+    stories = [d.text for d in read("stories")[0]]
+    order = np.random.default_rng(0).permutation(len(stories))
+    texts = {"stories": ([stories[i] for i in order[:1600]], 1000)}
+    texts |= {name: ([plain(t) for _, t in documents()[name]["human"]], 600) for name in ("xsum", "arxiv")}
+    lines = [
+        "# Mild defects that a filter drops",
+        "",
+        f"`benchmarks/validity/filter_mild.py`: {NEW} new documents, 3 in 10 with a defect, {options.draws} draws.",
+        f"Shares of the odd and of the real ones that go, and the false-discovery rate; {FDR} asked for.",
+        "",
+    ]
+    for name, (human, size) in texts.items():
+        lines += [f"{name}: body of {size}", ""]
+        lines += ["| defect | n | `momus filter` | `momus review` |", "|---|---:|---|---|"]
+        lines += [*measured(human, size, options.draws), ""]
+    options.out.write_text("\n".join(lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
