@@ -22,6 +22,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,7 @@ def draws(
         strange = odd[rng.permutation(len(odd))[:n_odd]] if n_odd else odd
         new = np.concatenate([strange, rest[rows[REAL[name] :]]])
         calibrated = Calibrated.of(rest[rows[: REAL[name]]], two_sided, np.arange(REAL[name]))
-        judged, n = calibrated.judge(new), len(calibrated)
+        judged, n = calibrated.leaning(partial(iter, [new])).judge(new), len(calibrated)
         smallest = np.minimum(calibrated.alone(new).min(axis=1) * len(two_sided), n + 1)
         for ranks, false, found in (
             (judged.ranks, reached.false, reached.found),

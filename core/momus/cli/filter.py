@@ -69,9 +69,9 @@ def filter_(
     """Remove documents unlike any human text, at a stated error rate.
 
     Each document gets a p-value from real documents: the share of them that are
-    as odd under any of the critics. Of the documents that go, an expected share
-    of at most --fdr are as real as --real. Records are copied whole. Any amount
-    of text is filtered in little memory; run the command again after an
+    as odd under the critics. Of the documents that go, an expected share of at
+    most --fdr are as real as --real. Records are copied whole. Any amount of
+    text is filtered in little memory; run the command again after an
     interruption, or with another --fdr: what is scored is not scored again.
 
     Example:

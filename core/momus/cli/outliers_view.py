@@ -146,7 +146,7 @@ def flagged_view(corpora: Sequence[FlaggedCorpus], top: int) -> RenderableType:
         )
 
     note = (
-        f"p: share of the {real} that are as odd under any of the critics. Of the documents listed "
+        f"p: share of the {real} that are as odd under the critics. Of the documents listed "
         "for a text, expect at most a share as large as the false-discovery rate to be false alarms."
     )
     lines = {c.corpus: [flagged_line(d, reference=c.reference) for d in c.documents[:top]] for c in corpora}

@@ -27,13 +27,14 @@ No p is below 1 / (K + 1), however many documents the groups have.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momus.numeric.types import Bools, Floats, Ints
+from momus.outliers.leaning import Leaning, normal_scores
 from momus.text.running import group_numbers
 
 INNER = 0.8
@@ -181,9 +182,13 @@ class Calibrated:
     by_critic
         Surprises of the calibrating documents, one per critic.
     oddity
-        The largest surprise of each of them.
+        The largest surprise of each of them, or how far it lies in the ``direction``.
     units
         Groups that calibrate; documents, where they have none.
+    reference, calibrating
+        Normal scores of the documents, and ``weights`` of the calibrating ones.
+    direction
+        What ranks documents instead of the largest surprise, if it is known (`leaning`).
     """
 
     upper: Sequence[Tail]
@@ -191,6 +196,10 @@ class Calibrated:
     by_critic: Sequence[Above]
     oddity: Above
     units: int
+    reference: Floats
+    calibrating: Floats
+    weights: Floats
+    direction: Leaning | None = None
 
     @classmethod
     def of(cls, real: Floats, two_sided: Sequence[bool], order: Ints, groups: Sequence[str | None] = ()) -> Calibrated:
@@ -211,9 +220,25 @@ class Calibrated:
         upper = [Tail.of(column) for column in reference.T]
         lower = [Tail.of(-column) if both else None for column, both in zip(reference.T, two_sided, strict=True)]
         # the tails were learned on other documents, so calibrating ones are exchangeable with new ones
-        surprise, _ = _surprise(calibrating, upper, lower)
+        both = ends(calibrating, upper, lower)
+        surprise = np.maximum(*both)
         by_critic = [Above.of(column, weights) for column in surprise.T]
-        return cls(upper, lower, by_critic, Above.of(surprise.max(axis=1, initial=0.0), weights), units)
+        oddity = Above.of(surprise.max(axis=1, initial=0.0), weights)
+        scores = normal_scores(*ends(reference, upper, lower)), normal_scores(*both)
+        return cls(upper, lower, by_critic, oddity, units, *scores, weights)
+
+    def leaning(self, parts: Callable[[], Iterable[Floats]]) -> Calibrated:
+        """What ranks the documents of a text, by their values in parts, as `Leaning` does if many are a little odd."""
+
+        def pool() -> Iterator[Floats]:
+            yield self.calibrating
+            yield from (normal_scores(*ends(values, self.upper, self.lower)) for values in parts())
+
+        if (direction := Leaning.learn(self.reference, pool)) is None:
+            return self
+        return replace(
+            self, direction=direction, oddity=Above.of(direction(self.calibrating).sum(axis=1), self.weights)
+        )
 
     def __len__(self) -> int:
         return len(self.oddity.numbers)
@@ -224,18 +249,18 @@ class Calibrated:
 
     def judge(self, values: Floats) -> Judged:
         """Judge documents by their values, (n, critics)."""
-        surprise, small = _surprise(values, self.upper, self.lower)
-        worst = surprise.argmax(axis=1)  # (n,)
-        rows = np.arange(len(values))
-        largest = surprise[rows, worst]
-        ranks = self._ranks(self.oddity, largest).astype(np.int32)
-        return Judged(
-            ranks, worst.astype(np.int16), largest, small[rows, worst], np.asarray(np.isnan(values).all(axis=1))
-        )
+        high, low = ends(values, self.upper, self.lower)
+        surprise, rows = np.maximum(high, low), np.arange(len(values))
+        parts = surprise if self.direction is None else self.direction(normal_scores(high, low))
+        odd = surprise.max(axis=1, initial=0.0) if self.direction is None else parts.sum(axis=1)
+        worst = parts.argmax(axis=1)  # (n,)
+        ranks, small = self._ranks(self.oddity, odd).astype(np.int32), (low > high)[rows, worst]
+        unscored = np.asarray(np.isnan(values).all(axis=1))
+        return Judged(ranks, worst.astype(np.int16), surprise[rows, worst], small, unscored)
 
     def alone(self, values: Floats) -> Ints:
         """`Judged.ranks` under each critic alone: int64 (n, critics)."""
-        surprise, _ = _surprise(values, self.upper, self.lower)
+        surprise = np.maximum(*ends(values, self.upper, self.lower))
         return np.column_stack([self._ranks(above, s) for above, s in zip(self.by_critic, surprise.T, strict=True)])
 
 
@@ -258,20 +283,16 @@ def folds_of(documents: Sequence[tuple[str, str | None]], count: int) -> tuple[I
     return unit % count, 1.0 / np.bincount(unit)[unit]
 
 
-def _surprise(values: Floats, upper: Sequence[Tail], lower: Sequence[Tail | None]) -> tuple[Floats, Bools]:
-    """Surprise of each document under each critic, and whether its value is odd because it is small.
+def ends(values: Floats, upper: Sequence[Tail], lower: Sequence[Tail | None]) -> tuple[Floats, Floats]:
+    """Surprises of values, (n, critics), at the upper and the lower end, 0 where a value or a tail is missing.
 
-    Both (n, critics). With two tails, the larger surprise counts; that each tail has half of the documents is left to
-    the calibration.
+    With two tails, the larger surprise counts; that each tail has half of the documents is left to the calibration.
     """
-    out, small = np.zeros(values.shape), np.zeros(values.shape, dtype=bool)
+    high, low = np.zeros((2, *values.shape))
     for k, (above, below) in enumerate(zip(upper, lower, strict=True)):
-        out[:, k] = above.surprise(values[:, k])
-        if below is not None:
-            low = below.surprise(-values[:, k])
-            small[:, k] = low > out[:, k]
-            out[:, k] = np.maximum(out[:, k], low)
-    return out, small
+        high[:, k] = above.surprise(values[:, k])
+        low[:, k] = below.surprise(-values[:, k]) if below is not None else 0.0
+    return high, low
 
 
 def order_of(documents: Sequence[tuple[str, str | None]]) -> Ints:

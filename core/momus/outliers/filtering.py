@@ -178,7 +178,7 @@ def filter_text(
         known = ScoredText(stored, both, reading)
         yardstick = known.yardstick(used, fdr)
     text = ScoredText(new, both, reading)
-    choice = yardstick.choose(map(text.values, range(len(new.sizes))))
+    choice = yardstick.choose(lambda: map(text.values, range(len(new.sizes))))
     # outputs are opened after everything that can be refused has been
     with writing as (stay, go):
         examples = _copy(text, yardstick, choice, stay, go)

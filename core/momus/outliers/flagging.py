@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -110,9 +111,12 @@ def flagged(
     corpora = []
     for name in rows.listed:
         ids, values = rows.table(name)
-        choice = real.choose([values])
+        choice = real.choose(partial(iter, [values]))
         # by id where surprises are equal, so that the list does not depend on the order of the files
-        numbers = sorted(np.flatnonzero(choice.goes).tolist(), key=lambda i: (-choice.judged.surprise[i], ids[i]))
+        numbers = sorted(
+            np.flatnonzero(choice.goes).tolist(),
+            key=lambda i: (choice.judged.ranks[i], -choice.judged.surprise[i], ids[i]),
+        )
         documents = real.documents(choice, numbers, [ids[i] for i in numbers], values[numbers])
         corpora.append(FlaggedCorpus(name, len(ids), choice.fewest, fdr, len(real), tuple(documents), rows.real))
     return corpora
@@ -218,11 +222,12 @@ class RealDocuments:
         """Number of documents that calibrate."""
         return len(self.calibrated)
 
-    def choose(self, values: Iterable[Floats]) -> Choice:
-        """Choose documents of a text by their values, (n, critics), which may come in several parts."""
+    def choose(self, parts: Callable[[], Iterable[Floats]]) -> Choice:
+        """Choose documents of a text by their values in parts, (n, critics), which are read several times."""
         none = np.zeros((0, len(self.measures)))
+        calibrated = self.calibrated.leaning(parts)
         # judged part by part: only ranks and surprises of all documents are in memory, not their values
-        judged, n = Judged.joined(map(self.calibrated.judge, chain([none], values))), len(self)
+        judged, n = Judged.joined(map(calibrated.judge, chain([none], parts()))), len(self)
         counts = np.bincount(judged.ranks, minlength=n + 2)  # documents of each rank, (n + 2,)
         fewest = fewest_chosen(len(judged.ranks), self.calibrated.units, self.fdr)
         return Choice(judged, largest_rank(counts, n, self.fdr), q_values(counts, n), fewest)

@@ -28,7 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from momus.numeric.types import Bools, Floats, Ints
-from momus.outliers.conformal import Above, Tail
+from momus.outliers.conformal import Above, Tail, ends
+from momus.outliers.leaning import normal_scores
 
 SHARES = np.log([0.05, 0.05, 0.9])
 """Logarithms of the shares of the level that distance, largest surprise and log-odds have; without these, half each."""
@@ -261,22 +262,6 @@ class Distance:
         return np.asarray(np.einsum("ij,jk,ik->i", centred, self.inverse, centred))
 
 
-def ends(freed: Floats, upper: Sequence[Tail], lower: Sequence[Tail]) -> tuple[Floats, Floats]:
-    """Surprises of values at the upper and at the lower end, 0 where one is missing: (n, critics) each."""
-    high, low = np.zeros((2, *freed.shape))
-    for k, (above, below) in enumerate(zip(upper, lower, strict=True)):
-        high[:, k], low[:, k] = above.surprise(freed[:, k]), below.surprise(-freed[:, k])
-    return high, low
-
-
 def _alone(high: Floats, low: Floats, two_sided: Sequence[bool]) -> Floats:
     """The surprise under each critic: of two ends that are odd, the larger one."""
     return np.where(two_sided, np.maximum(high, low), high)
-
-
-def normal_scores(high: Floats, low: Floats) -> Floats:
-    """√(2 · surprise at the upper end) − √(2 · surprise at the lower end).
-
-    They are almost normal for human documents, and grow slowly with a value that is far out.
-    """
-    return np.asarray(np.sqrt(2 * high) - np.sqrt(2 * low))

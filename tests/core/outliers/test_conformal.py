@@ -56,6 +56,54 @@ def test_of_the_documents_chosen_few_are_real(odd):
         assert np.mean(found) > 0.8
 
 
+def chosen(calibrated, new, fdr):
+    ranks = calibrated.judge(new).ranks
+    return ranks <= largest_rank(np.bincount(ranks, minlength=len(calibrated) + 2), len(calibrated), fdr)
+
+
+def test_documents_that_are_a_little_odd_in_one_way_are_found_together():
+    """Three of six critics are moved by 1.7 standard deviations: no single document is odd, but many lean one way."""
+    rng = np.random.default_rng(6)
+    false, found, alone = [], [], []
+    for _ in range(60):
+        real, new = rng.normal(size=(600, 6)), rng.normal(size=(200, 6))
+        new[:60, :3] += 1.7
+        calibrated = Calibrated.of(real, (True,) * 6, np.arange(600))
+        leaning = calibrated.leaning(lambda new=new: [new[:50], new[50:]])
+        goes = chosen(leaning, new, 0.1)
+        false.append(goes[60:].sum() / max(goes.sum(), 1))
+        found.append(goes[:60].mean())
+        alone.append(chosen(calibrated, new, 0.1)[:60].mean())
+    assert np.mean(false) <= 0.1 + 3 * np.std(false) / 60**0.5
+    assert np.mean(found) > 0.6
+    assert np.mean(alone) < 0.1
+    worst = leaning.judge(new).critic[:60]
+    assert np.isin(worst, [0, 1, 2]).mean() > 0.9
+
+
+def test_rare_documents_that_are_very_odd_are_ranked_by_the_largest_surprise():
+    rng = np.random.default_rng(7)
+    real, new = rng.normal(size=(3000, 4)), rng.normal(size=(300, 4))
+    new[[0, 1, 2], [0, 1, 2]] = 12, -12, 12
+    calibrated = Calibrated.of(real, (True,) * 4, np.arange(3000))
+    assert calibrated.leaning(lambda: [new]) is calibrated
+    assert (calibrated.judge(new).ranks[:3] == 1).all()
+    few = Calibrated.of(real[:90], (True,) * 4, np.arange(90))
+    assert few.leaning(lambda: [new + 3]) is few, "too few real documents to learn a direction"
+
+
+def test_a_document_that_leans_and_is_odd_under_another_critic_too_still_goes():
+    rng = np.random.default_rng(8)
+    real, new = rng.normal(size=(900, 3)), rng.normal(size=(200, 3))
+    real[:, 2] += real[:, 1]  # so that the second one gets a negative weight
+    new[:, 2] += new[:, 1]
+    new[:80, 2] += 4
+    new[0, 1] += 15
+    leaning = Calibrated.of(real, (True,) * 3, np.arange(900)).leaning(lambda: [new])
+    assert leaning.direction.weights[1] < 0
+    assert chosen(leaning, new, 0.05)[0]
+
+
 def test_the_choice_is_that_of_benjamini_and_hochberg():
     rng = np.random.default_rng(2)
     for _ in range(50):
