@@ -33,8 +33,8 @@ def versions(model: str) -> str:
         See `load_pipeline`.
     """
     for name in _names(model):
-        found = importlib.util.find_spec(name) if name.isidentifier() else None
-        folder = Path(found.origin).parent if found and found.origin else Path(name)
+        spec = importlib.util.find_spec(name) if name.isidentifier() else None
+        folder = Path(spec.origin).parent if spec and spec.origin else Path(name)
         with suppress(OSError, ValueError, KeyError, importlib.metadata.PackageNotFoundError):
             meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
             return _versions(importlib.metadata.version("spacy"), meta)

@@ -151,14 +151,14 @@ class Folds:
 
     def rest(self, of: Sequence[int], fold: int) -> Corpus:
         """The documents of some texts outside a fold."""
-        parts = [self._part(k, fold, "rest") for k in of]
+        parts = [self._side(k, fold, "rest") for k in of]
         return parts[0] if len(parts) == 1 else self._kept(("rest", *of, fold), lambda: pooled(parts))
 
     def held(self, k: int, fold: int) -> tuple[Ints, Corpus]:
         """Row numbers and documents of a text in a fold."""
-        return np.flatnonzero(self.numbers[k] == fold), self._part(k, fold, "held")
+        return np.flatnonzero(self.numbers[k] == fold), self._side(k, fold, "held")
 
-    def _part(self, k: int, fold: int, side: Literal["held", "rest"]) -> Corpus:
+    def _side(self, k: int, fold: int, side: Literal["held", "rest"]) -> Corpus:
         def make() -> Corpus:
             inside = self.numbers[k] == fold
             return self.corpora[k].reordered(np.flatnonzero(inside if side == "held" else ~inside))

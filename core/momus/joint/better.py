@@ -182,12 +182,12 @@ def nearer_in_slices(
         prompts, groups = {p.name: p.prompts for p in parts}, {p.name: p.groups for p in parts}
         ranking = ranks(sliced, names[0], names[1:], prompts, groups, seed=settings.seed)
         units = {a.critic: _band(bands.get(a.critic), a, s, names) for a, s in zip(axes, sliced, strict=True)}
-        found = nearer_of(axes, units, ranking, names[1])
-        rows += [replace(n, by=of_field.name, slice=of_field.names[i]) for n in found if n.freedom + 1 >= FEWEST]
+        nearer = nearer_of(axes, units, ranking, names[1])
+        rows += [replace(n, by=of_field.name, slice=of_field.names[i]) for n in nearer if n.freedom + 1 >= FEWEST]
     return tuple(rows)
 
 
-def _band(band: float | None, whole: AxisRows, part: AxisRows, names: Sequence[str]) -> float:
+def _band(band: float | None, whole: AxisRows, sliced: AxisRows, names: Sequence[str]) -> float:
     """A band of the whole text for a slice, where Hedges' g has the standard deviation of the slice; 0 without one."""
     if not band or whole.statistic.kind != "value" or whole.statistic.effect != "hedges_g":
         return band or 0.0

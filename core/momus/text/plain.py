@@ -152,8 +152,8 @@ def remembered(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[s
 
     @wraps(read)
     def of(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        made: T = (of_short if len(text) <= SHORT else read)(text, *args, **kwargs)
-        return made
+        value: T = (of_short if len(text) <= SHORT else read)(text, *args, **kwargs)
+        return value
 
     return of
 

@@ -216,9 +216,9 @@ def newton(
     # backtracking: documents whose step does not raise their bound try a quarter of it
     rows = torch.arange(len(lam), device=lam.device)
     for _ in range(6):
-        part, tried = batch.at(rows), lam[rows] + step[rows]
-        new_value, new_expected = word_part(part, word_phi if part is batch else word_phi[rows], tried)
-        new = new_value + rest(part, prior, tried, var[rows])
+        left, tried = batch.at(rows), lam[rows] + step[rows]
+        new_value, new_expected = word_part(left, word_phi if left is batch else word_phi[rows], tried)
+        new = new_value + rest(left, prior, tried, var[rows])
         better = new >= least[rows]
         moved = rows[better]
         lam[moved], best[moved], expected[moved], value[moved] = (
