@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from momus.arguments import arg
-from momus.cli.options import Json, Quiet, Reading, Seed, expanded
+from momus.cli.options import Json, Quiet, Reading, Seed, comma_separated, expanded
 from momus.cli.printing import echo, print_json
 from momus.cli.sources import named_paths
 from momus.errors import UsageError
@@ -25,6 +25,15 @@ def discover(
     proposals: Annotated[
         list[str] | None,
         typer.Option(metavar="FILE", help="Properties that another tool found, by document; several times."),
+    ] = None,
+    control_for: Annotated[
+        str | None,
+        typer.Option(
+            "--control-for",
+            metavar="NAMES",
+            help="Compare among documents alike in these fields, or in length: task,length. What follows from another "
+            "mix of tasks is then no discovery.",
+        ),
     ] = None,
     level: Annotated[float, typer.Option(help="Chance that anything is verified though texts do not differ.")] = 0.05,
     reading: Reading = Reading(),
@@ -47,6 +56,7 @@ def discover(
     Next: `momus compare` measures all axes of the same texts.
     """
     from momus.discover import discover as find
+    from momus.discover.covariates import LENGTH
     from momus.discover.files import read_proposals
     from momus.progress import Silent, default_reporter, reporting
     from momus.reading import as_corpus
@@ -59,11 +69,12 @@ def discover(
     if len(paths) < 2:
         raise UsageError("both texts have one name", hint="give each its own")
     reporter = Silent() if quiet or as_json else default_reporter()
-    options = reading.options(list(paths))
+    covariates = comma_separated(control_for) or []
+    options = reading.options(list(paths)).needing(name for name in covariates if name != LENGTH)
     with reporting(reporter):
         texts = [as_corpus(path, name, options, reporter) for name, path in paths.items()]
         labels = {Path(path).name: read_proposals(path) for path in proposals or ()}
-        result = find(texts[0], texts[1], labels, level=level, seed=seed, reporter=reporter)
+        result = find(texts[0], texts[1], labels, control_for=covariates, level=level, seed=seed, reporter=reporter)
     if as_json:
         print_json(asdict(result))
     else:
