@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from momus.against.versions import Nearer
 from momus.arguments import arg
+from momus.critic.registry import FAMILY, LABEL
 from momus.errors import UsageError
 from momus.joint.gap import Gap
 from momus.verdicts.verdict import Verdict
@@ -41,7 +42,7 @@ class Preference:
             wrong = f"no direction {direction!r}" if critic else "no axis"
             hint = f"write AXIS=DIRECTION, where DIRECTION is {', '.join(WORSE)}"
             raise UsageError(f"{arg('better', [text])}: {wrong}", hint=hint)
-        return cls(critic.replace("label:", "label-"), direction, statistic)
+        return cls(critic.replace(LABEL, FAMILY), direction, statistic)
 
     def __str__(self) -> str:
         return f"{self.place}={self.direction}"
