@@ -94,8 +94,7 @@ class Asking:
             if not forgotten or key not in asked:
                 done.add(key)
                 kept.append(line + b"\n")
-        if rest or len(kept) < len(lines):
-            self._kept = kept
+        self._kept = kept if rest or len(kept) < len(lines) else None
         return done
 
     def run(self, settings: Mapping[str, Any], reporter: Reporter) -> None:

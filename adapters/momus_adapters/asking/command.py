@@ -28,7 +28,6 @@ from momus_adapters.language_models.openai import Failed, OpenAIServer
 from momus_adapters.language_models.transformers import TransformersLM
 
 BYTES = 4  # of a token, about
-REASONS = 3  # that are told
 
 
 @expanded
@@ -118,7 +117,7 @@ def ask(
         raise UsageError(f"{url}: {failed}", hint=f"{arg('resume', True)} asks for the rest") from failed
     echo(f"Labels: {out}")
     reasons = Counter(str(record[REFUSED]) for record in asking.records.values() if REFUSED in record)
-    for reason, n in reasons.most_common(REASONS):
+    for reason, n in reasons.most_common(3):
         echo(f"{counted(n, 'text')} refused: {clipped(reason, 200)}")
     if reasons:
         echo(f"{arg('again', True)} asks about {'it' if reasons.total() == 1 else f'all {reasons.total():,}'} again")

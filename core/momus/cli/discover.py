@@ -28,12 +28,7 @@ def discover(
     ] = None,
     control_for: Annotated[
         str | None,
-        typer.Option(
-            "--control-for",
-            metavar="NAMES",
-            help="Compare among documents alike in these fields, or in length: task,length. What follows from another "
-            "mix of tasks is then no discovery.",
-        ),
+        typer.Option(metavar="NAMES", help="Compare documents alike in these: length, or fields such as task."),
     ] = None,
     level: Annotated[float, typer.Option(help="Chance that anything is verified though texts do not differ.")] = 0.05,
     reading: Reading = Reading(),
@@ -56,7 +51,6 @@ def discover(
     Next: `momus compare` measures all axes of the same texts.
     """
     from momus.discover import discover as find
-    from momus.discover.covariates import LENGTH
     from momus.discover.files import read_proposals
     from momus.progress import Silent, default_reporter, reporting
     from momus.reading import as_corpus
@@ -70,7 +64,7 @@ def discover(
         raise UsageError("both texts have one name", hint="give each its own")
     reporter = Silent() if quiet or as_json else default_reporter()
     covariates = comma_separated(control_for) or []
-    options = reading.options(list(paths)).needing(name for name in covariates if name != LENGTH)
+    options = reading.options(list(paths)).needing(covariates)
     with reporting(reporter):
         texts = [as_corpus(path, name, options, reporter) for name, path in paths.items()]
         labels = {Path(path).name: read_proposals(path) for path in proposals or ()}

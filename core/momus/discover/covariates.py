@@ -16,7 +16,7 @@ from momus.errors import UsageError
 from momus.inference.design import Design
 from momus.inference.matching import design_of
 from momus.joint.adjusted import bin_codes, binned
-from momus.joint.axes import Column, covariate, units_of
+from momus.joint.axes import covariate, units_of
 from momus.joint.slices import fields_of
 from momus.numeric.types import Ints
 from momus.text.corpus import Corpus
@@ -42,7 +42,12 @@ def design_within(names: Sequence[str], texts: tuple[Corpus, Corpus], rows: tupl
     design = design_of(*of_units[0], names=(one.name, other.name), groups=of_units[1])
     if not names:
         return design
-    columns = [_column(name, one, other) for name in names]
+    one, other = (c.with_field(LENGTH, [str(len(document.text.split())) for document in c]) for c in (one, other))
+    known = fields_of((one, other))
+    if unknown := [name for name in names if name not in known]:
+        hint = f"choose from: {', '.join(known)}"
+        raise UsageError(f"{arg('control_for', unknown)}: no field of both texts", hint=hint)
+    columns = [covariate(name, (), one, other) for name in names]
     codes = bin_codes([column[0] for column in columns], [column[1] for column in columns])
     if design.together and _of_prompts(codes, design):
         return design
@@ -58,23 +63,9 @@ def design_within(names: Sequence[str], texts: tuple[Corpus, Corpus], rows: tupl
     return within
 
 
-def _column(name: str, one: Corpus, other: Corpus) -> tuple[Column, Column]:
-    """A number or name for each document of both texts."""
-    if name == LENGTH:
-        first, second = (np.array([len(d.text.split()) for d in corpus], dtype=np.float64) for corpus in (one, other))
-        return first, second
-    known = fields_of((one, other))
-    if name not in known:
-        choices = ", ".join([LENGTH, *(f for f in known if f != LENGTH)])
-        raise UsageError(f"{arg('control_for', [name])}: no field of both texts", hint=f"choose from: {choices}")
-    return covariate(name, (), one, other)
-
-
 def _of_prompts(codes: tuple[Ints, Ints], design: Design) -> bool:
     """Whether all documents of a prompt are in one bin, so that prompts are the finer bins."""
     rows = design.rows or (np.arange(design.n_real), np.arange(design.n_generated))
     bins = np.concatenate([side[taken] for side, taken in zip(codes, rows, strict=True)])
-    prompts = np.concatenate(design.numbers or rows)
-    first = np.zeros(int(prompts.max(initial=0)) + 1, dtype=np.int64)
-    first[prompts] = bins  # any document of the prompt
-    return bool((first[prompts] == bins).all())
+    pairs = np.column_stack([np.concatenate(design.numbers or rows), bins])  # (documents, 2)
+    return len(np.unique(pairs, axis=0)) == len(np.unique(pairs[:, 0]))

@@ -141,8 +141,7 @@ def with_labels(selection: Chosen, labels: Sequence[Label], config: Mapping[str,
     """The critics of a run after those of its labels, which must run: what is wrong with a label is told at once."""
     present = {critic.name for critic in selection.critics}
     wanted = [label for label in labels if label.critic not in present]
-    said = {label.critic: {"kind": label.kind, "gold": bool(label.gold)} for label in labels}
-    typed = {critic: {name: value for name, value in params.items() if value} for critic, params in said.items()}
+    typed = {e.critic: {k: v for k, v in (("kind", e.kind), ("gold", bool(e.gold))) if v} for e in labels}
     tables = {label.critic: {**config.get(label.critic, {}), **typed[label.critic]} for label in wanted}
     # a label that is chosen by name too keeps the type and the true labels that it was given
     chosen = [clone(c).set_params(**typed[c.name]) if typed.get(c.name) else c for c in selection.critics]

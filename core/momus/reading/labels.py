@@ -27,8 +27,7 @@ GOLD = ".gold"
 SECOND = ".second"
 """End of the name of a second labeller's labels: those of ``tone`` are ``tone.second``."""
 ABOUT = ("labeller", "unanswered", "refused", "asked")
-"""Fields of a record that are no labels: who labelled it, what was said in place of a label, why nothing was, and what
-was asked."""
+"""Fields of a record that are no labels: who labelled it, what was said or refused instead, and what was asked."""
 FORM = 'write records such as {"id": "a1", "tone": "warm"}'
 
 
