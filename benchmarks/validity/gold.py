@@ -109,11 +109,12 @@ def main() -> None:
     rho, rest = correlation((0.8, 0.7), 0.3), 1 - KNOWN / N
     factor, needed = np.sqrt(1 - rho**2 * rest), np.sqrt((1 - 0.75**2) / rest)
     bound = (
-        "*Least possible*: no estimate that knows no more of the other documents than the judge's label has an interval "
-        "narrower than √(1 − ρ²(1 − n/N)) times that of gold alone, where ρ is the correlation of label and truth, and n "
-        "of N documents are gold (Robins, Rotnitzky & Zhao 1994). With sensitivity .8, specificity .7 and a share of .3, "
-        f"ρ is {rho:.2f} and the factor {factor:.2f}; one of .75 takes ρ = {needed:.2f}. Intervals here are wider, as 60 "
-        "documents tell neither λ nor the errors exactly: they are widened to hold the truth."
+        "*Least possible*: no estimate that knows no more of the other documents than the judge's label has an "
+        "interval narrower than √(1 − ρ²(1 − n/N)) times that of gold alone, where ρ is the correlation of label "
+        "and truth, and n of N documents are gold (Robins, Rotnitzky & Zhao 1994). With sensitivity .8, "
+        f"specificity .7 and a share of .3, ρ is {rho:.2f} and the factor {factor:.2f}; one of .75 takes ρ = "
+        f"{needed:.2f}. Intervals here are wider, as 60 documents tell neither λ nor the errors exactly: they are "
+        "widened to hold the truth."
     )
     table = markdown_table(heads, rows)
     a.out.write_text(f"# Labels that err, corrected by true ones\n\n{note}\n\n{bound}\n\n{table}\n")

@@ -117,7 +117,7 @@ def ask(
         raise UsageError(f"{url}: {failed}", hint=f"{arg('resume', True)} asks for the rest") from failed
     echo(f"Labels: {out}")
     reasons = Counter(str(record[REFUSED]) for record in asking.records.values() if REFUSED in record)
-    for reason, n in reasons.most_common(3):
+    for reason, n in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))[:5]:
         echo(f"{counted(n, 'text')} refused: {clipped(reason, 200)}")
     if reasons:
         echo(f"{arg('again', True)} asks about {'it' if reasons.total() == 1 else f'all {reasons.total():,}'} again")
