@@ -45,7 +45,7 @@ def design_within(names: Sequence[str], texts: tuple[Corpus, Corpus], rows: tupl
     one, other = (c.with_field(LENGTH, [str(len(document.text.split())) for document in c]) for c in (one, other))
     known = fields_of((one, other))
     if unknown := [name for name in names if name not in known]:
-        hint = f"choose from: {', '.join(known)}"
+        hint = f"known: {', '.join(known)}; other fields must be in the records of both texts"
         raise UsageError(f"{arg('control_for', unknown)}: no field of both texts", hint=hint)
     columns = [covariate(name, (), one, other) for name in names]
     codes = bin_codes([column[0] for column in columns], [column[1] for column in columns])
