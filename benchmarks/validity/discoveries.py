@@ -141,13 +141,13 @@ def mixes(splits: int, documents: int, model: str = "alpaca-7b") -> list[list[st
 def _verified(
     texts: dict[str, str], first: dict[str, bool], documents: int, seed: int, control_for: list[str], way: str
 ) -> bool:
-    """Whether anything is verified between texts with another mix of two kinds; of a planted thing, whether it is."""
+    """Whether anything is verified between texts with another mix of two kinds; of a planted greeting, whether it is."""
     rng = np.random.default_rng([seed, 2])
     order = rng.permutation(sorted(texts)).tolist()
     one, other = ([i for i in order if first[i] == kind] for kind in (True, False))
     many, few = round(MIX * documents), documents - round(MIX * documents)
     sides = one[:many] + other[:few], one[many : many + few] + other[few : few + many]
-    share, change, described = PLANTED[BESIDES]
+    share, change, _ = PLANTED[BESIDES]
     changed = rng.permutation(sides[1])[: round(2 * share * documents)].tolist() if way == BESIDES else []
     both = [
         corpus(side, ids, name).with_field("kind", [str(first[i]) for i in ids])
@@ -155,7 +155,7 @@ def _verified(
     ]
     result = discover(both[0], both[1], control_for=control_for, seed=seed)
     said = " ".join(predicate_words(d.features).lower() for d in result.verified)
-    return bool(re.search(described, said) if way == BESIDES else said)
+    return bool(re.search(r"\bgood\b|\bday\b", said) if way == BESIDES else said)
 
 
 def versions() -> list[list[str]]:

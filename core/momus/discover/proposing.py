@@ -127,16 +127,15 @@ def z_of(holding: Holding, design: Design) -> Floats:
 def _z_within(sides: list[Held], bins: Numbers, design: Design) -> Floats:
     """The same within bins of covariates: (F,).
 
-    Difference of weighted shares; the error is that of the units' sums of w (y − share of the bin in both texts).
+    Difference of weighted shares; the error is that of the units' sums of w (y − share of the bin in this text).
     """
     size = 1 + int(max(side.max() for side in bins))  # B
-    both, everything = np.concatenate(bins), sparse.vstack(sides)
-    shares = (indicator(both, size, 1 / np.bincount(both)[both]) @ everything).tocsr()  # (B, F)
-    difference, variance = np.zeros(everything.shape[1]), np.zeros(everything.shape[1])
-    for side, held in enumerate(sides):
+    difference, variance = np.zeros((2, sides[0].shape[1]))
+    for side, (held, of_bin) in enumerate(zip(sides, bins, strict=True)):
+        shares = (indicator(of_bin, size, 1 / np.bincount(of_bin)[of_bin]) @ held).tocsr()  # (B, F)
         weights = design.weights[side] / design.weights[side].sum()
         by_unit = indicator(design.unit_numbers[side], design.units[side], weights)  # (units, n)
-        of_unit, in_bins = (by_unit @ held).tocsr(), (by_unit @ indicator(bins[side], size).T).tocsr()
+        of_unit, in_bins = (by_unit @ held).tocsr(), (by_unit @ indicator(of_bin, size).T).tocsr()
         difference += (1, -1)[side == 0] * np.asarray(of_unit.sum(axis=0)).ravel()
         # Σ (of_unit − in_bins shares)² over units, multiplied out: the residuals would be dense
         squares = of_unit.multiply(of_unit).sum(axis=0) - 2 * shares.multiply(in_bins.T @ of_unit).sum(axis=0)

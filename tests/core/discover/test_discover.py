@@ -199,10 +199,10 @@ def test_z_within_bins_is_that_of_weighted_shares():
     held = [(rng.random((n, 3)) < 0.4).astype(float) for n in (90, 70)]
     bins, groups = ([rng.integers(0, k, n) for n in (90, 70)] for k in (4, 25))
     for design in (Design.bins(*bins), Design.bins(*bins).grouped(*groups)):
-        share = np.array([np.concatenate(held)[np.concatenate(bins) == b].mean(axis=0) for b in range(4)])
         difference, variance = np.zeros(3), np.zeros(3)
         for side, sign in ((0, -1), (1, 1)):
             w = design.weights[side] / design.weights[side].sum()
+            share = np.array([held[side][bins[side] == b].mean(axis=0) for b in range(4)])
             units = np.eye(design.units[side])[design.unit_numbers[side]].T  # (units, n)
             difference += sign * w @ held[side]
             variance += ((units @ (w[:, None] * (held[side] - share[bins[side]]))) ** 2).sum(axis=0)
