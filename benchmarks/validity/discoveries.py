@@ -141,7 +141,7 @@ def mixes(splits: int, documents: int, model: str = "alpaca-7b") -> list[list[st
 def _verified(
     texts: dict[str, str], first: dict[str, bool], documents: int, seed: int, control_for: list[str], way: str
 ) -> bool:
-    """Whether anything is verified between texts with another mix of two kinds; of a planted greeting, whether it is."""
+    """Whether anything is verified between texts with another mix of two kinds; of a planted greeting, whether that."""
     rng = np.random.default_rng([seed, 2])
     order = rng.permutation(sorted(texts)).tolist()
     one, other = ([i for i in order if first[i] == kind] for kind in (True, False))
