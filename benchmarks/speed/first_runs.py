@@ -62,10 +62,11 @@ def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def once(tree: Path, arguments: list[str], out: Path, jobs: int | None) -> Figures:
-    """Run the command with the Momus of a tree: CPU seconds, wall seconds, megabytes."""
+def once(tree: Path, arguments: list[str], out: Path, jobs: int | None, cold: bool) -> Figures:
+    """Run the command with the Momus of a tree: CPU seconds, wall seconds, megabytes; cold: no parse is kept."""
     path = os.pathsep.join(str(tree.resolve() / room) for room in ROOMS)
     env = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"} | {"PYTHONPATH": path}
+    env |= {"XDG_CACHE_HOME": f"{out}-cache"} if cold else {}
     command = [sys.executable, "-m", "momus", "compare", *arguments, "-o", str(out)]
     command += [] if jobs is None else ["--jobs", str(jobs)]
     clock = time.perf_counter()
@@ -92,6 +93,7 @@ def main() -> None:
     parser.add_argument("--tree", action="append", metavar="NAME=FOLDER", help="a checkout to time; default: this one")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rows", nargs="+", choices=list(ARGUMENTS), default=list(ARGUMENTS))
+    parser.add_argument("--cold", action="store_true", help="parse the texts in each run, as the first one ever does")
     parser.add_argument("--jobs", type=int, help="processes; default: what the command takes")
     a = parser.parse_args()
     trees = dict(t.split("=", 1) for t in a.tree or [f"now={Path(__file__).parents[2]}"])
@@ -103,7 +105,7 @@ def main() -> None:
             runs: dict[str, list[Figures]] = {tree: [] for tree in trees}
             for k in range(a.rounds):
                 for tree, path in trees.items():
-                    runs[tree].append(once(Path(path), arguments, folder / f"{tree}-{k}", a.jobs))
+                    runs[tree].append(once(Path(path), arguments, folder / f"{tree}-{k}", a.jobs, a.cold))
             for tree, found in runs.items():
                 cpu, wall, memory = (median(r[k] for r in found) for k in ("cpu", "wall", "memory"))
                 print(f"| {row} | {tree} | {cpu:.1f} | {wall:.1f} | {memory:.0f} |", flush=True)

@@ -201,7 +201,7 @@ def planted(label: str, options: Namespace) -> Iterator[tuple[str, Critic[Any], 
         real, other = whole.take(range(half)), whole.take(range(half, len(whole)))
         controls = [*(DEFECTS | MORE).values(), *([] if donor is None else [language_mixing(donor)])]
         for defect in (d for d in controls if name in d.critics):
-            yield f"{defect.name}", critic, real, other, defect.plant(other, STRENGTH, 0).corpus
+            yield f"{defect.name}", critic, real, other, defect.plant(other, STRENGTH, 0)
 
 
 def powers(label: str, options: Namespace) -> dict[str, tuple[float, list[dict[str, Any]]]]:

@@ -67,7 +67,7 @@ def by_places(split: Split) -> Callable[[Corpus], Floats]:
     """Fit the features of place alone; what is returned gives misplacement."""
     unfitted = Passages()
     pieces, offsets = corpus_pieces(running(split.fit), unfitted.piece_length)
-    embedder, places = unfitted.new_embedder(), unfitted.new_places()
+    embedder, places = unfitted._new_embedder(), unfitted._new_places()
     places.fit(embedder.fit(pieces).embed(pieces), offsets)
 
     def rows(corpus: Corpus) -> Floats:

@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 from momus import Corpus
 from momus.evidence import Faulty
-from momus.runs.findings import OF_BOTH, exceeds, reference_of
+from momus.runs.broken import OF_BOTH, exceeds, reference_of
 from momus_critics.faults import Faults
 from momus_critics.faults.sheet import KINDS
+from momus_critics.prose.reading import read_prose
 
 DATA = Path(os.environ.get("MOMUS_DATA", "data"))
 RESULTS = Path(__file__).parents[1] / "results" / "faults.json"
@@ -330,7 +331,7 @@ def main() -> None:
         print(health[-1], flush=True)
     started = time.process_time()
     corpus = Corpus.from_texts([t for ts in (answers(m) for m in ("gpt-4o-2024-05-13", "claude-2")) for t in ts])
-    critic.prose(corpus)
+    read_prose(corpus.tokens(critic.tokenizer))
     reading = time.process_time() - started
     critic.project(corpus)
     size = sum(len(d.text.encode()) for d in corpus) / 1e6

@@ -165,7 +165,7 @@ def study(name: str, fdr: float, number: int) -> None:
     odd: dict[str, Floats] = {"none": np.zeros((0, len(critics)))}
     for what in PLANTED[name]:
         defect, strength = what.split()
-        odd[what] = values_of(critics, DEFECTS[defect].plant(reserved, float(strength), seed=0).corpus)
+        odd[what] = values_of(critics, DEFECTS[defect].plant(reserved, float(strength), seed=0))
     if name == "stories":
         odd["greedy 4-gram model"] = values_of(critics, greedy(fit, reserved))
     odd |= {what: values_of(critics, corpus.take(np.arange(200))) for what, corpus in made.items()}

@@ -68,7 +68,7 @@ def tables(critic: Any, corpus: Corpus) -> dict[str, Rows]:
         parts = {"states": critic.segment(corpus), "transitions": [z[:-1] * (edge + 1) + z[1:] for z in steps]}
         return {k: of_values(np.concatenate(v), np.r_[0, np.cumsum([len(x) for x in v])]) for k, v in parts.items()}
     if critic.name == "coreference":
-        chains, _ = critic.chains(corpus)
+        chains, _ = critic._chains(corpus)
         windows = critic.process_.coder.windows(chains, (1, 2, 3))
         return {f"{m} symbols": of_values(w, chains.offsets) for m, w in enumerate(windows, 1)}
     latents = critic.project(corpus)

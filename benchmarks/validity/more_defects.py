@@ -18,7 +18,6 @@ from momus.controls.changing import donors, draws, move_ngrams
 from momus.controls.planting import (
     BREAKS,
     SENTENCE_ENDS,
-    Changed,
     Pieces,
     Plant,
     Setting,
@@ -55,10 +54,10 @@ def mixed_with(other: Corpus) -> Plant:
     """Make a change that replaces chosen passages by those of another corpus: of the same id, if there is one."""
     ids, texts_of, number = donors(by_id(other))
 
-    def mix(document: Document, setting: Setting) -> Changed:
+    def mix(document: Document, setting: Setting) -> Document:
         twin = number.get(document.id)
         if not ids:
-            return document, []
+            return document
         sections = [passages(s.text) for s in document.sections]
         total = sum(len(p.texts) for p in sections)
         numbers = count()
@@ -115,14 +114,14 @@ def _parts(document: Document) -> Pieces:
     return passages(document.text)
 
 
-def exchange_sections(document: Document, setting: Setting) -> Changed:
+def exchange_sections(document: Document, setting: Setting) -> Document:
     """Replace chosen sections by sections of the same title of other documents (without titles: at the same place)."""
     donors = setting.once(_section_donors)
     pieces = _parts(document)
     n = len(pieces.texts)
     titles = [normalize_title(s.title) for s in document.sections] if document.sectioned else [""] * n
     chosen, u = setting.chosen(n), setting.random.random(n)
-    texts, places = list(pieces.texts), []
+    texts = list(pieces.texts)
     for i in chosen.nonzero()[0].tolist():
         if titles[i]:
             candidates = [text for name, text in donors.titled.get(titles[i], []) if name != document.id]
@@ -132,20 +131,17 @@ def exchange_sections(document: Document, setting: Setting) -> Changed:
             candidates = [parts[int((i + 0.5) / n * len(parts))] for parts in others]
         if candidates:
             texts[i] = candidates[int(u[i] * len(candidates))]
-            if texts[i] != pieces.texts[i]:
-                places.append(i)
-    new = texts if document.sectioned else [pieces.join(texts)]
-    return with_texts(document, new), places
+    return with_texts(document, texts if document.sectioned else [pieces.join(texts)])
 
 
-def copy_answers(document: Document, setting: Setting) -> Changed:
+def copy_answers(document: Document, setting: Setting) -> Document:
     """Replace a chosen document by the first one, by id, that answers its prompt."""
     first = setting.once(_first_answers)
     chosen = bool(setting.chosen(1)[0])
     source = None if document.prompt is None else first.get(document.prompt)
     if not chosen or source is None or source.id == document.id:
-        return document, []
-    return replace(document, sections=source.sections), [0]
+        return document
+    return replace(document, sections=source.sections)
 
 
 def _first_answers(corpus: Corpus) -> dict[str, Document]:
@@ -157,8 +153,8 @@ def _first_answers(corpus: Corpus) -> dict[str, Document]:
     return answers
 
 
-def swap_pronouns(document: Document, setting: Setting) -> Changed:
-    """Change the gender of chosen pronouns of the word list; places count these pronouns."""
+def swap_pronouns(document: Document, setting: Setting) -> Document:
+    """Change the gender of chosen pronouns of the word list."""
 
     def change(pronouns: list[str]) -> list[str | None]:
         chosen = setting.chosen(len(pronouns)).tolist()
@@ -192,9 +188,9 @@ _END = re.compile(r"[.!?…]+[\"'”’)\]]*$")
 _INNER = re.compile(r"[,;:—–-]+$")
 
 
-def even_sentences(document: Document, setting: Setting) -> Changed:
+def even_sentences(document: Document, setting: Setting) -> Document:
     """Move the ends of sentences in chosen paragraphs to where all of a paragraph's sentences are of equal length."""
-    texts, places, before = [], [], 0
+    texts = []
     for section in document.sections:
         pieces = paragraphs(section.text)
         evened = []
@@ -204,34 +200,23 @@ def even_sentences(document: Document, setting: Setting) -> Changed:
             ends = [
                 i for i, w in enumerate(split.texts[:-1]) if _END.search(w) and not split.texts[i + 1][:1].islower()
             ]
-            moved = _evened(split.texts, ends if even else [])
-            places += [before + j for j in moved.boundaries]
-            before += len(ends)
-            evened.append(split.join(moved.words))
+            evened.append(split.join(_evened(split.texts, ends if even else [])))
         texts.append(pieces.join(evened))
-    return with_texts(document, texts), places
+    return with_texts(document, texts)
 
 
-class _Moved:
-    """Words after ends of sentences were moved, and which ends these were."""
-
-    def __init__(self, words: Sequence[str]) -> None:
-        self.words, self.boundaries = list(words), list[int]()
-
-
-def _evened(texts: Sequence[str], ends: Sequence[int]) -> _Moved:
-    """Move the ends of sentences, which are the words at ``ends``."""
-    moved, count = _Moved(texts), len(ends) + 1
+def _evened(texts: Sequence[str], ends: Sequence[int]) -> list[str]:
+    """Words whose ends of sentences, at the places ``ends``, are moved."""
+    moved, count = list(texts), len(ends) + 1
     targets = [min(max(round((j + 1) * len(texts) / count) - 1, 0), len(texts) - 2) for j in range(len(ends))]
-    pairs = [(j, e, t) for j, (e, t) in enumerate(zip(ends, targets, strict=True)) if e != t]
-    for _, end, _ in pairs:
-        moved.words[end] = _END.sub("", moved.words[end]) or moved.words[end].rstrip(".!?…") or ","
-        following = moved.words[end + 1]
-        moved.words[end + 1] = following if following[:2].isupper() or following == "I" else _lowered(following)
-    for j, _, target in pairs:
-        moved.words[target] = _END.sub("", _INNER.sub("", moved.words[target])) + "."
-        moved.words[target + 1] = moved.words[target + 1][:1].upper() + moved.words[target + 1][1:]
-        moved.boundaries.append(j)
+    pairs = [(e, t) for e, t in zip(ends, targets, strict=True) if e != t]
+    for end, _ in pairs:
+        moved[end] = _END.sub("", moved[end]) or moved[end].rstrip(".!?…") or ","
+        following = moved[end + 1]
+        moved[end + 1] = following if following[:2].isupper() or following == "I" else _lowered(following)
+    for _, target in pairs:
+        moved[target] = _END.sub("", _INNER.sub("", moved[target])) + "."
+        moved[target + 1] = moved[target + 1][:1].upper() + moved[target + 1][1:]
     return moved
 
 
@@ -239,17 +224,17 @@ def _lowered(word: str) -> str:
     return word[:1].lower() + word[1:]
 
 
-def stock_phrases(document: Document, setting: Setting) -> Changed:
+def stock_phrases(document: Document, setting: Setting) -> Document:
     """Put a stock phrase before each chosen sentence."""
     return _before(document, setting, PHRASES)
 
 
-def open_with_connectives(document: Document, setting: Setting) -> Changed:
+def open_with_connectives(document: Document, setting: Setting) -> Document:
     """Put a connective before each chosen sentence."""
     return _before(document, setting, CONNECTIVES)
 
 
-def _before(document: Document, setting: Setting, choices: Sequence[str]) -> Changed:
+def _before(document: Document, setting: Setting, choices: Sequence[str]) -> Document:
     """Put one of some phrases before each chosen sentence."""
 
     def change(texts: list[str]) -> list[str | None]:
@@ -260,7 +245,7 @@ def _before(document: Document, setting: Setting, choices: Sequence[str]) -> Cha
     return edited(document, map(sentences, (s.text for s in document.sections)), change)
 
 
-def one_template(document: Document, setting: Setting) -> Changed:
+def one_template(document: Document, setting: Setting) -> Document:
     """Replace each chosen sentence by clauses of one pattern, with random words, about as long as the sentence."""
 
     def change(texts: list[str]) -> list[str | None]:

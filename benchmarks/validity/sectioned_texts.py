@@ -128,12 +128,12 @@ def dropped(document: Document, random: np.random.Generator) -> Document:
 
 def shuffled(corpus: Corpus, seed: int) -> Corpus:
     """Move every section of every document."""
-    return CONTROLS["section-order"].plant(corpus, 1.0, seed).corpus
+    return CONTROLS["section-order"].plant(corpus, 1.0, seed)
 
 
 def exchanged(corpus: Corpus, seed: int, share: float) -> Corpus:
     """Replace one section, in a share of the documents, by one of the same title of another document."""
-    planted = {d.id: d for d in MORE["section-exchange"].plant(corpus, 1.0, seed).corpus}
+    planted = {d.id: d for d in MORE["section-exchange"].plant(corpus, 1.0, seed)}
 
     def one(document: Document, random: np.random.Generator) -> Document:
         new = planted[document.id].sections

@@ -22,7 +22,7 @@ from momus import Corpus
 from momus.report.words.sentences import says_what
 from momus.runs.answer import answer_of
 from momus_critics.keyness import Keyness
-from momus_critics.layout import FEATURES, read_blocks
+from momus_critics.layout.blocks import FEATURES, read_blocks
 
 CRITICS = ("length", "keyness", "repetition", "rhythm", "layout", "edges", "marks", "names", "register", "path")
 PAIRS = {

@@ -79,7 +79,7 @@ def parametrized(cls: type[T]) -> type[T]:
 
 
 def component(estimator: Estimator, attribute: str) -> Estimator:
-    """Make the unfitted object that a fitted attribute holds: ``new_process`` of a class makes that of ``process_``.
+    """Make the unfitted object that a fitted attribute holds: ``_new_process`` of a class makes that of ``process_``.
 
     A saved state is read into it.
 
@@ -88,7 +88,7 @@ def component(estimator: Estimator, attribute: str) -> Estimator:
     NotFittedError
         The class has no such component.
     """
-    make = getattr(estimator, f"new_{attribute.removesuffix('_')}", None)
+    make = getattr(estimator, f"_new_{attribute.removesuffix('_')}", None)
     if make is None:
         raise NotFittedError(f"{type(estimator).__name__} has no component {attribute!r}")
     unfitted: Estimator = make()

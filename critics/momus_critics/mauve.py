@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.special import rel_entr
@@ -20,7 +20,7 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
-from momus.text.languages import WORDS, Scripts
+from momus.text.languages import WORDS
 from momus.text.plain import read_as
 from momus_critics.passages.tfidf import make_embedder
 
@@ -114,7 +114,7 @@ class Mauve(TextCritic[StateSequences], DeviceMixin):
         aggregated=False,
     )
     sequence = True
-    scripts: ClassVar[Scripts] = WORDS
+    scripts = WORDS
     min_documents = 4
 
     embedder: str = "lsa"
@@ -123,7 +123,7 @@ class Mauve(TextCritic[StateSequences], DeviceMixin):
     clusterings: Annotated[int, Range(1, 1000)] = 5
     seed: int = 0
 
-    def new_embedder(self) -> Any:
+    def _new_embedder(self) -> Any:
         """The unfitted embedder."""
         return make_embedder(self.embedder, self.options, {"dimensions": 50})
 
@@ -131,7 +131,7 @@ class Mauve(TextCritic[StateSequences], DeviceMixin):
         """Cluster the features of real text by k-means, along their principal directions."""
         from sklearn.cluster import KMeans
 
-        embedder = self.new_embedder()
+        embedder = self._new_embedder()
         embedder.device = self.device
         self.embedder_ = embedder.fit(_texts(real))
         x = self.embedder_.embed(_texts(real))

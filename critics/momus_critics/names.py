@@ -15,7 +15,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
 from momus.critic.shifts import Named, shift_table
 from momus.evidence import Evidence, MarkedDocument
-from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of
+from momus.numeric.ragged import Ragged, distinct, float_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -111,7 +111,7 @@ def read_names(prose: Prose) -> NameSets:
     mask = name_tokens(prose)
     owners = owners_of(prose.offsets)
     # a name counts once in each document, (2, pairs), by document
-    pairs = np.unique(np.stack([owners[mask], prose.ids[mask]]), axis=1)
+    pairs, _ = distinct(owners[mask], prose.ids[mask])
     used, codes = np.unique(pairs[1], return_inverse=True)
     names = tuple(prose.words[i].capitalize() for i in used.tolist())
     offsets = offsets_of(np.bincount(pairs[0], minlength=len(prose)))
@@ -173,7 +173,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
 
     def project(self, batch: Corpus) -> NameSets:
         """Find the names."""
-        return read_names(self.prose(batch))
+        return read_names(self._prose(batch))
 
     def log_prior(self, latents: NameSets) -> LogPrior:
         """log P_c(z): of the number of names, and of each of them; a step for each and one for the end."""
@@ -250,7 +250,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the names, with the share of real documents that have each."""
-        prose = self.prose(document)
+        prose = self._prose(document)
         mask = name_tokens(prose)
         words = prose.tokens()
         known = dict(zip(self.names_, self.documents_.tolist(), strict=True))

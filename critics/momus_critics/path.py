@@ -13,7 +13,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.estimator import Estimator, parametrized
 from momus.evidence import Axis, Evidence, MarkedDocument, Step
-from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of, places_of
+from momus.numeric.ragged import Ragged, distinct, float_sums, offsets_of, owners_of, places_of
 from momus.numeric.rounding import without_rounding
 from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import Range
@@ -108,18 +108,18 @@ class Path(ProseCritic[Paths], DeviceMixin):
     n_dimensions: Annotated[int, Range(1, 1000)] = 12
     seed: int = 0
 
-    def new_embedder(self) -> Estimator:
+    def _new_embedder(self) -> Estimator:
         """Make the unfitted embedder."""
         return make_embedder(self.embedder, self.options, {"dimensions": 64, "seed": self.seed})
 
     def fit(self, real: Corpus) -> Self:
         """Learn the vectors, the directions along which sentences vary, and how fast they return to the centre."""
-        prose = self.prose(real)
+        prose = self._prose(real)
         texts, offsets = _sentences(prose)
         # distinct pairs of a document and a word: how many documents have each word
-        seen = np.bincount(np.unique(np.stack([owners_of(prose.offsets), prose.ids]), axis=1)[1])
+        seen = np.bincount(distinct(owners_of(prose.offsets), prose.ids)[0][1])
         self.common_ = [prose.words[i] for i in np.flatnonzero(seen >= COMMON * len(prose)).tolist()]
-        embedder: Any = self.new_embedder()
+        embedder: Any = self._new_embedder()
         embedder.device = self.device
         self.embedder_ = embedder.fit(texts)
         points = centred(self._embed(texts), offsets)
@@ -149,12 +149,12 @@ class Path(ProseCritic[Paths], DeviceMixin):
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents of too few sentences."""
-        _, offsets = _sentences(self.prose(batch))
+        _, offsets = _sentences(self._prose(batch))
         return [f"fewer than {LEAST} sentences" if n < LEAST else None for n in np.diff(offsets)]
 
     def project(self, batch: Corpus) -> Paths:
         """Place each sentence around the centre of its document."""
-        prose = self.prose(batch)
+        prose = self._prose(batch)
         texts, offsets = _sentences(prose)
         points = centred(self._embed(texts) if texts else np.zeros((0, len(self.axes_))), offsets)
         taken_up = _taken_up(prose, prose.alphabetic & ~prose.is_any(frozenset(self.common_)))
@@ -266,11 +266,8 @@ class Path(ProseCritic[Paths], DeviceMixin):
 
 def _sentences(prose: Prose) -> tuple[list[str], Ints]:
     """The sentences of n documents that have a word, tokens with spaces between, and where documents begin."""
-    total = int(prose.sentences[-1]) + 1 if len(prose.ids) else 0
-    words = np.bincount(prose.sentences, prose.alphabetic, total) > 0
-    first = np.searchsorted(prose.sentences, np.arange(total + 1))  # first token of each sentence
-    spelled = prose.tokens()
-    kept = np.flatnonzero(words)
+    first, spelled = prose.starts, prose.tokens()
+    kept = np.flatnonzero(np.bincount(prose.sentences, prose.alphabetic, len(first) - 1) > 0)
     texts = [" ".join(spelled[first[s] : first[s + 1]]) for s in kept.tolist()]
     owners = owners_of(prose.offsets)[first[kept]] if len(kept) else np.zeros(0, dtype=np.int64)
     return texts, offsets_of(np.bincount(owners, minlength=len(prose)))

@@ -72,10 +72,8 @@ def whole_sentences(prose: Prose) -> tuple[Ints, Ints, Ints]:
     A paragraph or list item that ends without a full stop, question or exclamation mark is no sentence: an entry of a
     list, what announces one, or cut off. Of a document in which none ends with such a mark (verse, captions) all count.
     """
-    count = int(prose.sentences[-1]) + 1 if len(prose.ids) else 0
-    words = np.bincount(prose.sentences, prose.alphabetic, count).astype(np.int64)
-    first = np.searchsorted(prose.sentences, np.arange(count))  # first token of each sentence
-    last = np.append(first[1:], len(prose.ids)) - 1
+    first, last = prose.starts[:-1], prose.starts[1:] - 1
+    words = np.bincount(prose.sentences, prose.alphabetic, len(first)).astype(np.int64)
     closing = prose.is_any(CLOSERS)
     for _ in range(2):  # the mark stands before a bracket and a quotation mark that close
         last = last - (closing[last] & (last > first))
@@ -223,21 +221,21 @@ class Rhythm(ProseCritic[SentenceLengths]):
     sequence = True
     min_documents = 3
 
-    new_process = LengthProcess
+    _new_process = LengthProcess
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents that are too short to have a rhythm."""
-        lengths = sentence_lengths(self.prose(batch)).lengths
+        lengths = sentence_lengths(self._prose(batch)).lengths
         return ["fewer than two sentences" if n < 2 else None for n in lengths]
 
     def fit(self, real: Corpus) -> Self:
         """Fit the process."""
-        z = sentence_lengths(self.prose(real))
+        z = sentence_lengths(self._prose(real))
         if (z.lengths < 2).all():
             raise FittingError(
                 f"critic 'rhythm': no document of {real.name!r} has two sentences", hint="give running text to fit on"
             )
-        self.process_ = self.new_process().fit(z)
+        self.process_ = self._new_process().fit(z)
         return self
 
     def check_state(self, state: Fitted) -> None:
@@ -246,7 +244,7 @@ class Rhythm(ProseCritic[SentenceLengths]):
 
     def project(self, batch: Corpus) -> SentenceLengths:
         """Count the words of each sentence."""
-        return sentence_lengths(self.prose(batch))
+        return sentence_lengths(self._prose(batch))
 
     def log_prior(self, latents: SentenceLengths) -> LogPrior:
         """Sum of log P_c over the sentences of each document."""
@@ -310,7 +308,7 @@ class Rhythm(ProseCritic[SentenceLengths]):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the tenth of the sentences whose lengths are least likely."""
-        words, prose = words_of(document, self.tokenizer, BREAK), self.prose(document)
+        words, prose = words_of(document, self.tokenizer, BREAK), self._prose(document)
         z = sentence_lengths(prose)
         if not len(z.words):
             return None

@@ -84,11 +84,11 @@ class TokenShare(CountingCritic[TokenCounts]):
         general=True,
         directions=directions("more|less usual in this share"),
     )
-    kind = "of the kind"
-    one = "token of the kind"
+    _kind = "of the kind"
+    _one = "token of the kind"
 
     @abstractmethod
-    def is_hit(self, vocabulary: Sequence[str]) -> Bools:
+    def _is_hit(self, vocabulary: Sequence[str]) -> Bools:
         """Whether each word of a vocabulary is of the kind: bool (V,)."""
 
     def fit_counts(self, real: Corpus) -> Counts:
@@ -111,7 +111,7 @@ class TokenShare(CountingCritic[TokenCounts]):
     def _count(self, corpus: Corpus) -> TokenCounts:
         table = corpus.tokens(self.tokenizer)
         # look up each token's word, (tokens,), and sum within documents
-        hits = group_sums(self.is_hit(table.vocabulary).astype(np.int64)[table.ids], table.offsets)
+        hits = group_sums(self._is_hit(table.vocabulary).astype(np.int64)[table.ids], table.offsets)
         return TokenCounts(np.asarray(hits, dtype=np.int64), table.lengths)
 
     def project(self, batch: Corpus) -> TokenCounts:
@@ -135,19 +135,19 @@ class TokenShare(CountingCritic[TokenCounts]):
     def statistics(self) -> Sequence[Statistic]:
         """KS distance between the distributions of shares; difference of mean shares."""
         return (
-            Statistic.ks("shares", f"Kolmogorov–Smirnov distance of shares of {self.kind}"),
-            Statistic.share("mean_share", "share", f"mean share of {self.kind}", f"poorer|richer in {self.kind}"),
+            Statistic.ks("shares", f"Kolmogorov–Smirnov distance of shares of {self._kind}"),
+            Statistic.share("mean_share", "share", f"mean share of {self._kind}", f"poorer|richer in {self._kind}"),
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Cumulative distributions."""
-        x, title = Axis(f"{self.kind}, % of tokens"), f"Share of tokens that are {self.kind}"
+        x, title = Axis(f"{self._kind}, % of tokens"), f"Share of tokens that are {self._kind}"
         name = f"{self.name}-distribution"
         return [distributions((real, generated), "shares", name, title, x, "share of documents", 100)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the tokens of the kind."""
-        return self._marked(document, self.is_hit)
+        return self._marked(document, self._is_hit)
 
     def _marked(self, document: Corpus, is_hit: Callable[[Sequence[str]], Bools]) -> MarkedDocument:
         words = words_of(document, self.tokenizer)
@@ -156,10 +156,10 @@ class TokenShare(CountingCritic[TokenCounts]):
         usual = self.alpha_ / (self.alpha_ + self.beta_)
         tokens = counted(len(words), "token")
         note = (
-            f"{len(hits):,} of {tokens} are {self.kind}: {percentage(share, 1)}; in the fitted text "
+            f"{len(hits):,} of {tokens} are {self._kind}: {percentage(share, 1)}; in the fitted text "
             f"{percentage(usual, 1)}."
         )
-        marks = {i: Mark(self.one) for i in hits}
+        marks = {i: Mark(self._one) for i in hits}
         return mark_passage(self, document, self.project(document), words, marks, shown=SHOWN, note=note)
 
 
@@ -189,8 +189,8 @@ class StopwordShare(TokenShare):
         TokenShare.reporting,
         limits="It cannot see which stopwords these are, nor where they stand: only how many tokens are stopwords.",
     )
-    kind = "stopwords"
-    one = "stopword"
+    _kind = "stopwords"
+    _one = "stopword"
 
     language: str | None = None
     stopwords: list[str] | None = None
@@ -242,7 +242,7 @@ class StopwordShare(TokenShare):
             return ""
         return self.language or "en"
 
-    def is_hit(self, vocabulary: Sequence[str]) -> Bools:
+    def _is_hit(self, vocabulary: Sequence[str]) -> Bools:
         """Whether each word is a stopword of ``language`` (of English for None), ignoring case."""
         return self._hits(vocabulary, self.language or "en")
 
@@ -300,9 +300,9 @@ class SymbolShare(TokenShare):
             "It cannot see which symbols these are, nor whether they stand in the right place: only how many there are."
         ),
     )
-    kind = "symbols"
-    one = "symbol"
+    _kind = "symbols"
+    _one = "symbol"
 
-    def is_hit(self, vocabulary: Sequence[str]) -> Bools:
+    def _is_hit(self, vocabulary: Sequence[str]) -> Bools:
         """Whether each word has no letter."""
         return np.fromiter((not any(map(str.isalpha, w)) for w in vocabulary), bool, len(vocabulary))

@@ -122,7 +122,7 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
     tagger: str = ""
     model: str = ""
 
-    def new_process(self) -> DenseNGrams:
+    def _new_process(self) -> DenseNGrams:
         """The unfitted process."""
         return DenseNGrams(symbols=len(TAGS), order=self.order)
 
@@ -131,13 +131,13 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
     def fit_counts(self, real: Corpus) -> Counts:
         """Count n-grams of tags, and the openings of sentences."""
         z = self.project(real)
-        ngrams = self.new_process().count(z.states, z.sentences)
+        ngrams = self._new_process().count(z.states, z.sentences)
         openings = Counts.of_values(openings=z.openings[z.openings >= 0])
         return ngrams + openings
 
     def fit_from(self, counts: Counts) -> Self:
         """Smooth the counts of n-grams, and choose the commonest openings."""
-        self.process_ = self.new_process().learn(counts)
+        self.process_ = self._new_process().learn(counts)
         codes, numbers = counts.numbers("openings")
         self.openings_ = np.sort(codes[np.lexsort((codes, -numbers))[:COMMON]])
         return self
@@ -149,7 +149,7 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
 
     def project(self, batch: Corpus) -> Tagged:
         """Tag the tokens of each document."""
-        prose = self.prose(batch)
+        prose = self._prose(batch)
         limit = self.max_tokens or int(prose.lengths.max(initial=0))
         keep = np.arange(len(prose.ids)) - np.repeat(prose.offsets[:-1], prose.lengths) < limit  # (N,)
         offsets = kept_offsets(keep, prose.offsets)

@@ -138,6 +138,25 @@ def test_the_narrator_is_not_he_to_himself(resolver):
     assert any({"He", "him"} <= set(c) for c in found)
 
 
+def test_versions_are_those_of_the_loaded_pipeline(resolver):
+    import spacy
+
+    from momus_adapters.tagging import load_pipeline, versions
+
+    meta = load_pipeline("").meta
+    assert versions("") == f"spacy {spacy.__version__}; {meta['lang']}_{meta['name']} {meta['version']}"
+
+
+def test_texts_are_parsed_alike_alone_and_together(resolver):
+    from momus_adapters.tagging import load_pipeline, parse
+
+    texts = ["Margaret slept. She was tired.", "", "He met Mr. Hale in London, and they talked."]
+    together, alone = parse(load_pipeline(""), texts), [parse(load_pipeline(""), [text])[0] for text in texts]
+    assert together[1] is alone[1] is None
+    for a, b in zip(together, alone, strict=True):
+        assert [(t.text, t.dep_, t.ent_type_) for t in a or ()] == [(t.text, t.dep_, t.ent_type_) for t in b or ()]
+
+
 def test_weights_match_their_features(resolver):
     from momus_adapters.persons import speech
     from momus_adapters.persons.antecedents import NOUN, PRONOUN
@@ -152,9 +171,8 @@ def test_weights_match_their_features(resolver):
             seen.setdefault(id(weights), set()).update(*candidates.values())
             return super().decide(weights, of, candidates)
 
-    doc = parse(
-        load_pipeline(""), "“You are tired,” said Margaret to the man. He sat. “I am,” said Mr. Hale. The man slept."
-    )
+    text = "“You are tired,” said Margaret to the man. He sat. “I am,” said Mr. Hale. The man slept."
+    (doc,) = parse(load_pipeline(""), [text])
     inside, quotes = quotations(doc)
     Watched(doc, find(doc, inside), quotes).run()
     for weights in (PRONOUN, NOUN, speech.SPEAKER, speech.ADDRESSEE):

@@ -44,7 +44,7 @@ class Words(momus.Critic[Counts]):
         self.inner_.mean_, self.inner_.sd_ = float(z.mean()), float(z.std()) + 0.01
         return self
 
-    def new_inner(self):
+    def _new_inner(self):
         return Fitted()
 
     def project(self, batch):

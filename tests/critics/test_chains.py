@@ -22,7 +22,7 @@ class Chain(ChainCritic):
 
     def fit(self, real):
         self.titles_ = ["a", "b", "c"]
-        self.learn_chain(LABELS, OFFSETS, seed=3)
+        self._learn_chain(LABELS, OFFSETS, seed=3)
         return self
 
     def project(self, batch):

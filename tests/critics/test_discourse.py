@@ -101,7 +101,7 @@ def test_more_connectives_are_told():
 
 def test_over_used_openings_are_listed():
     critic = Discourse().fit(made(60, 0))
-    planted = MORE["stock-phrases"].plant(made(60, 2, name="made"), 0.2).corpus
+    planted = MORE["stock-phrases"].plant(made(60, 2, name="made"), 0.2)
     a, b = critic.score(made(60, 1)), critic.score(planted)
     found = {v.statistic: v for v in judge(critic, a, b, permutations=199, resamples=99)}
     assert found["transitions"].p < 0.02

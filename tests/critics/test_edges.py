@@ -9,12 +9,13 @@ import momus
 from momus import Corpus
 from momus_critics.edges import FEATURES, Edges, read_edges
 from momus_critics.fits.mixtures import BernoulliMixture, names_of
+from momus_critics.prose.reading import read_prose
 
 from .measured import measured
 
 
 def edges_of(*texts):
-    return read_edges(Edges().prose(Corpus.from_texts(texts)))
+    return read_edges(read_prose(Corpus.from_texts(texts).tokens(Edges().tokenizer)))
 
 
 def has(edge, row=0):

@@ -123,7 +123,7 @@ def test_higher_criticism_literally():
 
 def test_planted_phrases_are_found_and_listed():
     fit, real, other = sentences(60, 0), sentences(60, 1), sentences(60, 2, name="made")
-    planted = MORE["stock-phrases"].plant(other, 0.05).corpus
+    planted = MORE["stock-phrases"].plant(other, 0.05)
     critic = Keyness().fit(fit)
     assert settled(critic, [real, planted])
     assert not settled(critic, [real, planted])

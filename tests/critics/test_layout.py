@@ -11,7 +11,8 @@ import momus
 from momus import Corpus
 from momus.text.blocks import read_blocks as text_blocks
 from momus_critics.chains.posterior import smooth
-from momus_critics.layout import CODE, KINDS, WHAT, Layout, kind_of, read_blocks
+from momus_critics.layout import WHAT, Layout
+from momus_critics.layout.blocks import CODE, KINDS, kind_of, read_blocks
 
 from .measured import measured
 

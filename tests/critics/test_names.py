@@ -10,12 +10,13 @@ import momus
 from momus import Corpus
 from momus_critics.fits.known import unseen_types
 from momus_critics.names import Names, fit_pitman_yor, read_names
+from momus_critics.prose.reading import read_prose
 
 from .measured import measured
 
 
 def names_of(*texts):
-    z = read_names(Names().prose(Corpus.from_texts(texts)))
+    z = read_names(read_prose(Corpus.from_texts(texts).tokens(Names().tokenizer)))
     return [{z.names[i] for i in z.codes[a:b].tolist()} for a, b in pairwise(z.offsets.tolist())]
 
 

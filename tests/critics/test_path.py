@@ -10,6 +10,7 @@ import momus
 from momus import Corpus
 from momus.numeric.ragged import offsets_of
 from momus_critics.path import Path, Paths, _drift, _neighbours, _sentences
+from momus_critics.prose.reading import read_prose
 
 from .measured import measured
 
@@ -45,7 +46,8 @@ def critic():
 
 
 def test_sentences_without_a_word_are_left_out():
-    texts, offsets = _sentences(Path().prose(Corpus.from_texts(["It rained.\n\n…\n\nWe left!", "", "So."])))
+    corpus = Corpus.from_texts(["It rained.\n\n…\n\nWe left!", "", "So."])
+    texts, offsets = _sentences(read_prose(corpus.tokens(Path().tokenizer)))
     assert texts == ["It rained .", "We left !", "So ."]
     assert offsets.tolist() == [0, 2, 2, 3]
 

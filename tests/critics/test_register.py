@@ -9,12 +9,13 @@ from sklearn.decomposition import FactorAnalysis
 import momus
 from momus import Corpus
 from momus.errors import FittingError
+from momus_critics.prose.reading import read_prose
 from momus_critics.register import TOLD, Register, RegisterLatents
 from momus_critics.register.features import FEATURES, RATES, count_features
 
 
 def features_of(*texts):
-    values, words = count_features(Register().prose(Corpus.from_texts(texts)))
+    values, words = count_features(read_prose(Corpus.from_texts(texts).tokens(Register().tokenizer)))
     return [dict(zip(FEATURES, row.tolist(), strict=True)) for row in values], words
 
 
@@ -69,7 +70,9 @@ def test_word_length_and_different_words():
 @example(["by", "?"])  # the mark of the next document stranded the preposition
 @given(st.lists(st.text(alphabet="abit ingedly.,'’?!\n", max_size=80), min_size=1, max_size=4))
 def test_features_do_not_depend_on_the_batch(texts):
-    prose = Register().prose
+    def prose(corpus):
+        return read_prose(corpus.tokens(Register().tokenizer))
+
     whole, _ = count_features(prose(Corpus.from_texts(texts)))
     for row, text in enumerate(texts):
         assert whole[row] == pytest.approx(count_features(prose(Corpus.from_texts([text])))[0][0])
@@ -98,7 +101,7 @@ def test_the_posterior_is_that_of_the_factor_analysis():
     critic = Register(n_dimensions=2).fit(corpus(150, 0))
     model = FactorAnalysis(2)
     model.components_, model.noise_variance_, model.mean_ = critic.loadings_, critic.noise_, np.zeros(len(FEATURES))
-    values, _ = count_features(critic.prose(corpus(5, 1)))
+    values, _ = count_features(read_prose(corpus(5, 1).tokens(critic.tokenizer)))
     scaled = np.column_stack([np.sqrt(values[:, :RATES]), values[:, RATES:]])
     z = critic.project(corpus(5, 1))
     assert z.mean == pytest.approx(model.transform((scaled - critic.mean_) / critic.sd_))
@@ -125,7 +128,7 @@ def test_the_first_dimension_sets_involved_text_against_abstract_text():
 def test_dimensions_explain_the_covariance_of_simulated_factors():
     text = corpus(300, 0)
     critic = Register(n_dimensions=2).fit(text)
-    values, _ = count_features(critic.prose(text))
+    values, _ = count_features(read_prose(text.tokens(critic.tokenizer)))
     x = (np.column_stack([np.sqrt(values[:, :RATES]), values[:, RATES:]]) - critic.mean_) / critic.sd_
     implied = critic.loadings_.T @ critic.loadings_ + np.diag(critic.noise_)
     varied = x.std(axis=0) > 0.5

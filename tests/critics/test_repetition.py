@@ -95,7 +95,7 @@ def words(n, seed, length=120):
 
 def test_planted_loops_are_found():
     critic = Repetition().fit(words(80, 0))
-    looped = DEFECTS["repetition-loop"].plant(words(40, 2), 0.3, 0).corpus
+    looped = DEFECTS["repetition-loop"].plant(words(40, 2), 0.3, 0)
     real, generated = critic.score(words(40, 1)), critic.score(looped)
     found = {v.statistic: v for v in judge(critic, real, generated, permutations=199, resamples=99)}
     assert found["relative_copying"].p < 0.02

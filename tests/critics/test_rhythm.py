@@ -139,7 +139,7 @@ def prose(n, seed, even=False, name="text"):
 
 def test_flattened_text_is_more_uniform():
     critic = Rhythm().fit(prose(80, 0))
-    flattened = MORE["rhythm-flattening"].plant(prose(60, 2), 0.7).corpus
+    flattened = MORE["rhythm-flattening"].plant(prose(60, 2), 0.7)
     a, b = critic.score(prose(60, 1)), critic.score(flattened)
     found = {v.statistic: v for v in judge(critic, a, b, permutations=199, resamples=99)}
     spread = found["spread"]

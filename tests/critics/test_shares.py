@@ -51,7 +51,7 @@ def test_share_distance_equals_scipy():
 
 def test_symbols_are_tokens_without_a_letter():
     words = ["a", "7", "--", "a1", "é", "…", "東", "²", "_", "x."]
-    found = SymbolShare().is_hit(words)
+    found = SymbolShare()._is_hit(words)
     assert dict(zip(words, found.tolist(), strict=True)) == {
         **dict.fromkeys(["a", "a1", "é", "東", "x."], False),
         **dict.fromkeys(["7", "--", "…", "²", "_"], True),
@@ -59,9 +59,9 @@ def test_symbols_are_tokens_without_a_letter():
 
 
 def test_stopwords_are_found_whatever_their_case_and_apostrophe():
-    assert StopwordShare().is_hit(["The", "OF", "stone"]).tolist() == [True, True, False]
+    assert StopwordShare()._is_hit(["The", "OF", "stone"]).tolist() == [True, True, False]
     french = StopwordShare(language="fr")
-    assert french.is_hit(["Qu'", "qu’", "qu"]).tolist() == [True, True, "qu" in stopwords("fr")]
+    assert french._is_hit(["Qu'", "qu’", "qu"]).tolist() == [True, True, "qu" in stopwords("fr")]
 
 
 def test_stopwords():

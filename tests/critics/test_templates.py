@@ -89,7 +89,7 @@ def test_openings_are_counted_by_document(critic):
 
 
 def test_stock_phrases_raise_the_perplexity(critic):
-    planted = MORE["stock-phrases"].plant(made(20, 3), 0.5).corpus
+    planted = MORE["stock-phrases"].plant(made(20, 3), 0.5)
     assert critic.score(planted).latent_ppl > 1.3 * critic.score(made(20, 3)).latent_ppl
 
 

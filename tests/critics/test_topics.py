@@ -160,7 +160,7 @@ def test_the_posteriors_against_numerical_integration():
     counts, _ = simulate(phi, mu, sigma, 40, 60, 6)
     lam, var, value = infer(counts, phi, mu, sigma, EXACT)
     prior = Prior.of(torch.from_numpy(mu), torch.from_numpy(sigma))
-    batch, phi_t = Batch(counts, "cpu", torch.float64), torch.from_numpy(phi.T.copy())
+    batch, phi_t = Batch.of(counts, "cpu", torch.float64), torch.from_numpy(phi.T.copy())
     mode = climb(batch, phi_t, prior, torch.from_numpy(lam), 30)
     corrected, around = (x.numpy() for x in posterior_moments(batch, phi_t, prior, mode))
     exact = [integrated(phi, mu, sigma, words) for words in counts.toarray()]
@@ -189,7 +189,7 @@ def test_inference_is_at_a_maximum_and_ignores_company():
     phi, mu, sigma = process(3, 40, 7)
     counts, _ = simulate(phi, mu, sigma, 20, 30, 8)
     lam, var, value = infer(counts, phi, mu, sigma, EXACT)
-    batch = Batch(counts, "cpu", torch.float64)
+    batch = Batch.of(counts, "cpu", torch.float64)
     prior = Prior.of(torch.from_numpy(mu), torch.from_numpy(sigma))
     x = [torch.from_numpy(a.copy()).requires_grad_() for a in (lam, var)]
     total = word_part(batch, torch.from_numpy(phi.T.copy())[batch.words], x[0])[0] + rest(batch, prior, *x)

@@ -14,7 +14,7 @@ from momus.evidence import Faulty, Table, from_json, to_json
 from momus.joint.dependence import Dependence
 from momus.report.words.leads import broken_lines, dependence_lines, first_sentences
 from momus.runs.answer import answer_of
-from momus.runs.findings import LEVEL, broken_of, exceeds, mended_of
+from momus.runs.broken import LEVEL, broken_of, exceeds, mended_of
 from momus.runs.result import CriticResult, Unscored
 
 SAME = (

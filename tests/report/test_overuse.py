@@ -14,7 +14,8 @@ from momus.report.exports import comparison_markdown
 from momus.report.page import render
 from momus.report.terminal import WIDTH, comparison_text
 from momus.report.words.sentences import overuse_lines
-from momus.runs.answer import CorpusOveruse, answer_of, overuse_of
+from momus.runs.answer import answer_of
+from momus.runs.overuse import CorpusOveruse, overuse_of
 
 WORDS = [f"{a}{b}" for a in "bcdfgklmnprst" for b in ("ala", "elo", "iru", "ome", "unat", "ette", "org")]
 
@@ -31,8 +32,8 @@ def prose(n, seed, name):
 
 
 def compared(critics):
-    looping = DEFECTS["repetition-loop"].plant(prose(40, 3, "looping"), 0.5).corpus
-    chatty = MORE["stock-phrases"].plant(prose(40, 4, "chatty"), 0.3).corpus
+    looping = DEFECTS["repetition-loop"].plant(prose(40, 3, "looping"), 0.5)
+    chatty = MORE["stock-phrases"].plant(prose(40, 4, "chatty"), 0.3)
     return momus.compare(
         prose(60, 2, "real"),
         {"looping": looping, "chatty": chatty},

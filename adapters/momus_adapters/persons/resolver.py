@@ -16,7 +16,7 @@ from momus_adapters.persons import antecedents
 from momus_adapters.persons.antecedents import NARRATOR, NEW, NOUN, PRONOUN, Candidates, Entities, Entity
 from momus_adapters.persons.mentions import Mention, find, quotations
 from momus_adapters.persons.speech import Talk
-from momus_adapters.tagging import load_pipeline, parse
+from momus_adapters.tagging import load_pipeline, parse, versions
 
 RULES = 2
 """Version of the rules; cached results of older versions are not reused."""
@@ -37,15 +37,12 @@ class SpacyPersons(Estimator):
     @property
     def version(self) -> str:
         """Versions of the rules, of spaCy and of the pipeline."""
-        meta = resource(load_pipeline, self.model).meta  # first, since its error says what to install
-        import spacy
-
-        return f"spacy-persons {RULES}; spacy {spacy.__version__}; {meta['lang']}_{meta['name']} {meta['version']}"
+        return f"spacy-persons {RULES}; {versions(self.model)}"
 
     def resolve(self, batch: Corpus) -> list[Resolved]:
         """Detect and link mentions, document by document."""
         nlp = resource(load_pipeline, self.model)
-        return [_resolved(parse(nlp, document.text)) for document in batch]
+        return [_resolved(doc) for doc in parse(nlp, [document.text for document in batch])]
 
 
 def _resolved(doc: Any) -> Resolved:

@@ -156,11 +156,7 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, DeviceMixin,
         """The tokenizer of the features, once fitted."""
         return getattr(self._features(), "tokenizer", None) if is_fitted(self) else None
 
-    def _new_tensors(self) -> Tensors:
-        """What saved arrays are read into."""
-        return Tensors()
-
-    new_parameters = new_weights = _new_tensors
+    _new_parameters = _new_weights = Tensors
 
     def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
@@ -186,7 +182,7 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, DeviceMixin,
         FittingError
             Fewer than two documents have features, or the ELBO is no longer finite.
         """
-        features = self.new_features()
+        features = self._new_features()
         if isinstance(features, Estimator):
             learner: Any = features
             self.features_ = learner.fit(real)
@@ -219,7 +215,7 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, DeviceMixin,
         parameters = {k: torch.as_tensor(v, device=self.device) for k, v in self.parameters_.arrays().items()}
         return Sampler(programs, parameters, self.seed, self.plates_)
 
-    def new_features(self) -> Callable[[Corpus], Any]:
+    def _new_features(self) -> Callable[[Corpus], Any]:
         """The unfitted features: a callable, or an instance of an `Estimator` class.
 
         Raises
@@ -239,7 +235,7 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, DeviceMixin,
 
     def _features(self) -> Any:
         """The fitted features, or those that the parameters name."""
-        return vars(self).get("features_") or self.new_features()
+        return vars(self).get("features_") or self._new_features()
 
     def _rows(self, corpus: Corpus) -> Floats:
         """Compute the features of a corpus, float64 (n, …), and check that there is one row per document.

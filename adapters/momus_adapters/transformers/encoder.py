@@ -83,14 +83,6 @@ def load(kind: str, model: str, **options: Any) -> tuple[Any, Any]:
     return network, tokenizer
 
 
-def weights_in(network: Any, precision: str) -> Any:
-    """Convert weights to double precision for ``float64``, otherwise to single, whatever the type of the file.
-
-    Steps of training are smaller than the rounding of half precision; for speed, see `autocast`.
-    """
-    return network.double() if precision == "float64" else network.float()
-
-
 @contextmanager
 def all_threads() -> Iterator[None]:
     """Let a network on the CPU compute in all threads, where critics have one (`momus.processes.one_thread`)."""
@@ -142,7 +134,10 @@ class Encoder:
     """
 
     def __init__(self, network: Any, tokenizer: Any, device: str, precision: str) -> None:
-        self.network, self.tokenizer = weights_in(network, precision).to(device), tokenizer
+        # weights are single, whatever the type of the file: steps of training are smaller than the rounding of half
+        # precision, which `autocast` computes in
+        weights = network.double() if precision == "float64" else network.float()
+        self.network, self.tokenizer = weights.to(device), tokenizer
         self.device, self.precision = device, precision
 
     @classmethod

@@ -97,9 +97,7 @@ class TransformersPosterior(CalibratedPosterior):
         state.require(isinstance(state.value("config_"), dict), "config_", "a configuration")
         state.text("tokenizer_")
 
-    def new_weights(self) -> Tensors:
-        """What saved weights are read into."""
-        return Tensors()
+    _new_weights = Tensors
 
     def _train(
         self, tuned: Encoder, rows: Rows, labels: Ints, held: Rows, truth: Ints, rng: np.random.Generator

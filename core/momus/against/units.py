@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from scipy import sparse
 from momus.critic import Counted, Rows, Statistic
 from momus.critic.scores import Scores
 from momus.inference.matching import FEWEST_GROUPS, MATCHED, pools_of, unit_keys
+from momus.inference.samples import Rows as Table
 from momus.inference.spread import PAIR, Spread
 from momus.numeric.types import Floats, Ints
 from momus.verdicts.band import HumanBands, between_sums, form_of, values_of_sums
@@ -149,6 +150,7 @@ class OwnBands(HumanBands):
     of_reference: ClassVar[bool] = True
 
     prompts: Sequence[str | None] = ()
+    summed: tuple[Rows, list[Table]] | None = field(default=None, init=False, repr=False)
 
     @property
     def units(self) -> Ints:
@@ -177,12 +179,7 @@ class OwnBands(HumanBands):
         count = len(np.unique(self.units)) if len(self.prompts) else 0
         if count < LEAST_UNITS:
             return None
-        one = self.sides()  # (HALVES, n)
-        table = rows.matrix if isinstance(rows, Counted) else np.asarray(rows, dtype=np.float64)
-        sums = [
-            sparse.csr_array((table.T @ side.T).T) if isinstance(rows, Counted) else side @ table
-            for side in (one, 1 - one)
-        ]
+        sums = self._sums(rows)
         pairs = np.arange(HALVES)
         with np.errstate(divide="ignore", invalid="ignore"):
             if s.kind == "distance":
@@ -207,3 +204,14 @@ class OwnBands(HumanBands):
         error = 1.96 / math.sqrt(2 * (count - 1))  # relative error of a standard deviation from so many units
         usable = value > 0 and math.isfinite(value)
         return Spread(value, value * (1 - error), value * (1 + error), count) if usable else None
+
+    def _sums(self, rows: Rows) -> list[Table]:
+        """Rows summed by half, (HALVES, columns) each; kept for the next statistic, which often has the same rows."""
+        if self.summed is None or self.summed[0] is not rows:
+            one = self.sides()  # (HALVES, n)
+            table = rows.matrix if isinstance(rows, Counted) else np.asarray(rows, dtype=np.float64)
+            sums = [
+                sparse.csr_array(side) @ table if isinstance(rows, Counted) else side @ table for side in (one, 1 - one)
+            ]
+            self.summed = rows, sums
+        return self.summed[1]

@@ -135,7 +135,7 @@ class _Judges:
     def _judge(self, defect: str, strength: float) -> SplitJudge:
         """The judge of the real text and of one with a planted defect."""
         critic, real, plan = self._fitted, self._work.real, self._work.plan
-        planted = real if defect == NULL else DEFECTS[defect].plant(real, strength, plan.seed).corpus
+        planted = real if defect == NULL else DEFECTS[defect].plant(real, strength, plan.seed)
         # as in a comparison, which looks at both texts before it scores them
         if settled(critic, [real] if defect == NULL else [real, planted]):
             vars(self).pop("_real", None)

@@ -12,7 +12,6 @@ import numpy as np
 
 from momus.controls.planting import (
     WORD,
-    Changed,
     Pieces,
     Plant,
     PlantedDefect,
@@ -39,26 +38,22 @@ FEWEST_WORDS = 10
 _SYMBOL = re.compile(r"[^\w\s]")
 
 
-def rotated(items: Sequence[T], chosen: Bools, keys: Floats) -> tuple[list[T], list[int]]:
-    """Move the chosen items around one random cycle.
+def rotated(items: Sequence[T], chosen: Bools, keys: Floats) -> list[T]:
+    """The items in a new order: the chosen ones move around one random cycle.
 
     ``chosen`` and ``keys`` have shape (n,); random keys give a random cycle.
 
-    Returns
-    -------
-    The items in their new order, and the places of those that were chosen.
-
     >>> rotated("abc", np.array([True, False, True]), np.array([0.5, 0.1, 0.2]))
-    (['c', 'b', 'a'], [0, 2])
+    ['c', 'b', 'a']
     """
     places = np.flatnonzero(chosen)
     cycle = places[np.argsort(keys[places], kind="stable")]
     source = np.arange(len(chosen))
     source[cycle] = np.roll(cycle, 1)
-    return [items[i] for i in source.tolist()], places.tolist()
+    return [items[i] for i in source.tolist()]
 
 
-def move_sections(document: Document, setting: Setting) -> Changed:
+def move_sections(document: Document, setting: Setting) -> Document:
     """Move chosen sections around one random cycle, so that none keeps its place.
 
     In texts without sections: paragraphs; sentences, if there is one paragraph.
@@ -67,20 +62,16 @@ def move_sections(document: Document, setting: Setting) -> Changed:
     n = len(document.sections) if document.sectioned else len(pieces.texts)
     chosen, keys = setting.chosen(n), setting.random.random(n)
     if document.sectioned:
-        sections, places = rotated(document.sections, chosen, keys)
-        return replace(document, sections=tuple(sections)), places
-    texts, places = rotated(pieces.texts, chosen, keys)
-    return with_texts(document, [pieces.join(texts)]), places
+        return replace(document, sections=tuple(rotated(document.sections, chosen, keys)))
+    return with_texts(document, [pieces.join(rotated(pieces.texts, chosen, keys))])
 
 
-def repeat_sections(document: Document, setting: Setting) -> Changed:
+def repeat_sections(document: Document, setting: Setting) -> Document:
     """Repeat chosen sections right after themselves; paragraphs or sentences, as `move_sections`."""
     if document.sectioned:
         chosen = setting.chosen(len(document.sections))
         repeated = np.repeat(np.arange(len(chosen)), 1 + chosen)
-        return replace(document, sections=tuple(document.sections[i] for i in repeated)), np.flatnonzero(
-            chosen
-        ).tolist()
+        return replace(document, sections=tuple(document.sections[i] for i in repeated))
     pieces = passages(document.text)
     # between a passage and its copy stands what stands between the passage and a neighbour
     inner = pieces.separators[1:] or ["\n\n"]
@@ -96,22 +87,20 @@ def repeat_sections(document: Document, setting: Setting) -> Changed:
 def move_ngrams(n: int) -> Plant:
     """Make a change that moves chosen n-grams of a section around a cycle; white space does not move."""
 
-    def change(document: Document, setting: Setting) -> Changed:
-        texts, moved, before = [], [], 0
+    def change(document: Document, setting: Setting) -> Document:
+        texts = []
         for pieces in document_words(document):
             count = len(pieces.texts) // n
             groups = [pieces.texts[i * n : (i + 1) * n] for i in range(count)]
             rest = pieces.texts[count * n :]
-            groups, places = rotated(groups, setting.chosen(count), setting.random.random(count))
+            groups = rotated(groups, setting.chosen(count), setting.random.random(count))
             texts.append(pieces.join([*chain.from_iterable(groups), *rest]))
-            moved += [before + p for p in places] if len(places) > 1 else []
-            before += count
-        return with_texts(document, texts), moved
+        return with_texts(document, texts)
 
     return change
 
 
-def loop(document: Document, setting: Setting) -> Changed:
+def loop(document: Document, setting: Setting) -> Document:
     """Replace the last share of the words, which is the strength, by repetitions of the `LOOP` words before it."""
     sections = document_words(document)
     flat = [w for pieces in sections for w in pieces.texts]
@@ -120,7 +109,7 @@ def loop(document: Document, setting: Setting) -> Changed:
     start = max(first - length, 0)
     words = iter(flat[:first] + [flat[start + i % length] for i in range(len(flat) - first)])
     texts = [pieces.join([next(words) for _ in pieces.texts]) for pieces in sections]
-    return with_texts(document, texts), range(first, len(flat))
+    return with_texts(document, texts)
 
 
 Donors = tuple[list[str], list[list[str]], dict[str, int]]
@@ -142,23 +131,23 @@ def _words_of_donors(corpus: Corpus) -> Donors:
     return donors(corpus, document_words)
 
 
-def mix_topics(document: Document, setting: Setting) -> Changed:
+def mix_topics(document: Document, setting: Setting) -> Document:
     """Replace chosen paragraphs (sentences, if a section has one paragraph) by such of other documents."""
     return _mixed(document, setting, _passages(document), setting.once(donors))
 
 
-def mix_words(document: Document, setting: Setting) -> Changed:
+def mix_words(document: Document, setting: Setting) -> Document:
     """Replace chosen words by words of other documents: their frequencies remain, but they no longer cluster."""
     return _mixed(document, setting, document_words(document), setting.once(_words_of_donors))
 
 
-def _mixed(document: Document, setting: Setting, sections: list[Pieces], suppliers: Donors) -> Changed:
+def _mixed(document: Document, setting: Setting, sections: list[Pieces], suppliers: Donors) -> Document:
     """Replace chosen pieces: draw another document uniformly, then one of its pieces uniformly."""
     ids, texts_of, number = suppliers
     mine = number.get(document.id, -1)
     others = len(ids) - (mine >= 0)
     if others < 1:
-        return document, []
+        return document
 
     def drawn(u: float, v: float) -> str:
         donor = int(u * others)
@@ -180,7 +169,7 @@ def _matches(document: Document, pattern: re.Pattern[str]) -> list[Pieces]:
     return [Pieces.matching(section.text, pattern) for section in document.sections]
 
 
-def truncate_vocabulary(document: Document, setting: Setting) -> Changed:
+def truncate_vocabulary(document: Document, setting: Setting) -> Document:
     """Replace the rarest share of the types but for the `COMMON` ones by words drawn from these by frequency."""
     rank = setting.once(_rarity)
 
@@ -208,7 +197,7 @@ def _rarity(corpus: Corpus) -> dict[str, float]:
     return {w: i / len(rare) for i, w in enumerate(rare)}
 
 
-def inflate_stopwords(document: Document, setting: Setting) -> Changed:
+def inflate_stopwords(document: Document, setting: Setting) -> Document:
     """Insert one of the `STOPWORDS` most frequent words of the corpus, drawn by frequency, after each chosen word."""
 
     def change(words: list[str]) -> list[str | None]:
@@ -219,7 +208,7 @@ def inflate_stopwords(document: Document, setting: Setting) -> Changed:
     return edited(document, document_words(document), change)
 
 
-def double_symbols(document: Document, setting: Setting) -> Changed:
+def double_symbols(document: Document, setting: Setting) -> Document:
     """Double chosen symbols: neither letter, digit, underscore nor white space."""
 
     def change(symbols: list[str]) -> list[str | None]:
@@ -229,7 +218,7 @@ def double_symbols(document: Document, setting: Setting) -> Changed:
     return edited(document, _matches(document, _SYMBOL), change)
 
 
-def cut_short(document: Document, setting: Setting) -> Changed:
+def cut_short(document: Document, setting: Setting) -> Document:
     """Drop the last share of the words, which is the strength, and keep at least `FEWEST_WORDS`."""
     sections = document_words(document)
     total = sum(len(p.texts) for p in sections)
@@ -243,7 +232,7 @@ def cut_short(document: Document, setting: Setting) -> Changed:
     cut = with_texts(document, texts)
     if document.sectioned and keep < total:
         cut = replace(cut, sections=tuple(s for s in cut.sections if s.text.strip()))
-    return cut, range(keep, total)
+    return cut
 
 
 _ALL = (

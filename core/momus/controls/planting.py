@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
@@ -20,17 +20,7 @@ from momus.errors import UsageError
 from momus.numeric.types import Bools
 from momus.text.corpus import Corpus, Document
 
-Changed = tuple[Document, Sequence[int]]
-"""A new document, and the changed places, counted from 0 in the old one: sections, words, or whatever is changed."""
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Planted:
-    """A corpus with a defect, and the changed places of each changed document, by id."""
-
-    corpus: Corpus
-    changes: Mapping[str, Sequence[int]]
 
 
 @dataclass(frozen=True)
@@ -68,7 +58,7 @@ def by_id(corpus: Corpus) -> Corpus:
     return corpus.take(np.argsort(np.asarray(corpus.ids, dtype=object), kind="stable"))
 
 
-Plant = Callable[[Document, Setting], Changed]
+Plant = Callable[[Document, Setting], Document]
 
 
 @dataclass(frozen=True)
@@ -90,8 +80,8 @@ class PlantedDefect:
     critics: tuple[str, ...]
     change: Plant
 
-    def plant(self, corpus: Corpus, strength: float, seed: int = 0) -> Planted:
-        """Plant the defect in every document.
+    def plant(self, corpus: Corpus, strength: float, seed: int = 0) -> Corpus:
+        """The corpus with the defect in every document.
 
         Parameters
         ----------
@@ -104,26 +94,22 @@ class PlantedDefect:
             The strength is not between 0 and 1.
 
         >>> from momus.controls import DEFECTS
-        >>> planted = DEFECTS["symbol-inflation"].plant(Corpus.from_texts(["She saw, and left."], ids=["a"]), 1.0)
-        >>> planted.corpus[0].text, planted.changes
-        ('She saw,, and left..', {'a': [0, 1]})
+        >>> DEFECTS["symbol-inflation"].plant(Corpus.from_texts(["She saw, and left."]), 1.0)[0].text
+        'She saw,, and left..'
         """
         if not 0 <= strength <= 1:
             raise UsageError(f"{self.name}: strength {strength} is not between 0 and 1", hint="0 changes nothing")
         name = f"{corpus.name}, {self.name} {strength:g}"
         if strength == 0:
-            return Planted(corpus.take(range(len(corpus)), name), {})
+            return corpus.take(range(len(corpus)), name)
         shared: dict[Any, Any] = {}
-        documents, changes = [], {}
-        for document in corpus:
-            planted = document
-            if document.problem is None:
-                setting = Setting(strength, generator(seed, self.name, document.id), corpus, shared)
-                planted, places = self.change(document, setting)
-                if planted != document:
-                    changes[document.id] = [int(p) for p in places]
-            documents.append(planted if document.id in changes else document)
-        return Planted(Corpus.from_documents(documents, name), changes)
+
+        def planted(document: Document) -> Document:
+            if document.problem is not None:
+                return document
+            return self.change(document, Setting(strength, generator(seed, self.name, document.id), corpus, shared))
+
+        return Corpus.from_documents(map(planted, corpus), name)
 
 
 def generator(seed: int, *keys: str) -> np.random.Generator:
@@ -229,15 +215,13 @@ def document_words(document: Document) -> list[Pieces]:
 
 def edited(
     document: Document, sections: Iterable[Pieces], change: Callable[[list[str]], Sequence[str | None]]
-) -> Changed:
+) -> Document:
     """Change the pieces of each section: ``change`` gives each its new text, or None if it stays."""
-    texts, places, before = [], [], 0
+    texts = []
     for pieces in sections:
-        new = change(pieces.texts)
-        texts.append(pieces.join([old if text is None else text for old, text in zip(pieces.texts, new, strict=True)]))
-        places += [before + i for i, text in enumerate(new) if text is not None]
-        before += len(pieces.texts)
-    return with_texts(document, texts), places
+        changed = zip(pieces.texts, change(pieces.texts), strict=True)
+        texts.append(pieces.join([old if new is None else new for old, new in changed]))
+    return with_texts(document, texts)
 
 
 def frequencies(corpus: Corpus) -> list[tuple[str, int]]:

@@ -10,9 +10,10 @@ from momus.critic.kinds import PairedCritic, StatisticCritic
 from momus.critic.latents import Draws, Gaussians, SimplexDraws, StateSequences, Values
 from momus.critic.portions import Counts
 from momus.critic.powers import EvidenceMixin, MergeableMixin, StatisticsMixin
+from momus.critic.reporting import Note, Reporting, directions
 from momus.critic.rows import Counted, Pooled, Rows
 from momus.critic.scores import LogPrior
-from momus.critic.statistic import Note, Reporting, Statistic, directions
+from momus.critic.statistic import Statistic
 from momus.critic.tools import resource
 
 __all__ = [

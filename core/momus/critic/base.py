@@ -31,10 +31,10 @@ from momus.critic.hooks import (
 )
 from momus.critic.latents import StateSequences
 from momus.critic.powers import EvidenceMixin, MergeableMixin, StatisticsMixin, check_reporting
+from momus.critic.reporting import Note, Reporting
 from momus.critic.scores import LogPrior, Scores
 from momus.critic.source import source_digest
 from momus.critic.splitting import check_enough, documents_to_fit, other_splitting, splitting_of
-from momus.critic.statistic import Note, Reporting
 from momus.estimator import Estimator, check_params, parametrized, reset
 from momus.laws.law import Law
 from momus.reading import TextSource
@@ -252,7 +252,6 @@ class TokenCritic(Critic[Z], ReadingMixin, ABC):
         Whether to lower-case text first.
     """
 
-    scripts: ClassVar[Scripts] = WORDS
     reads: ClassVar[Reads] = "prose"
 
     tokens: str = "words"
@@ -267,9 +266,10 @@ class TokenCritic(Critic[Z], ReadingMixin, ABC):
         """Documents without tokens."""
         return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
 
-    def claims(self) -> Scripts:
-        """The scripts of the class; any script of text that is already split."""
-        return ANY if self.tokens == "whitespace" and self.scripts is WORDS else self.scripts
+    @property
+    def scripts(self) -> Scripts:
+        """Scripts whose words can be told apart; any script of text that is already split."""
+        return ANY if self.tokens == "whitespace" else WORDS
 
 
 class TextCritic(Critic[Z], ReadingMixin, StatisticsMixin, EvidenceMixin, ABC):

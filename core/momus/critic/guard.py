@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.critic.reporting import Note
 from momus.critic.rows import Counted, Rows, Summary
 from momus.critic.scores import LogPrior
-from momus.critic.statistic import Note, Statistic
+from momus.critic.statistic import Statistic
 from momus.errors import CriticError, MomusError, lacks_memory
 from momus.evidence import Evidence, MarkedDocument
 from momus.foreign import contained, innermost_module, package_of, packages_of, place_in

@@ -25,33 +25,20 @@ class ReadingMixin:
 
     Text is split once for all batches. A comparison leaves the critic out of texts that are mostly in other scripts
     than those it reads: by default, scripts that separate words by spaces.
-
-    Attributes
-    ----------
-    scripts
-        The scripts that the critic reads as meant.
     """
 
-    scripts: ClassVar[Scripts] = SPACED
+    @property
+    def scripts(self) -> Scripts:
+        """The scripts that the critic reads as meant; a class attribute where they depend on no parameter."""
+        return SPACED
 
     @property
     def tokenizer(self) -> Tokenizer | None:
         """The tokenizer that the parameters name, None if these parameters need none."""
         return None
 
-    def claims(self) -> Scripts:
-        """The scripts that the critic reads with its parameters."""
-        return self.scripts
-
     def assumed_language(self, corpus: Corpus) -> str:
         """The language (ISO 639-1) that a text is read in although nothing says so; empty if none is assumed."""
-        return ""
-
-    def nothing_to_see(self, texts: Sequence[Corpus]) -> str:
-        """Why these texts have nothing that the critic looks at, by a cheap look before `fit`; empty if they may have.
-
-        A run of all critics leaves out a critic that says so; one that was asked for runs nevertheless.
-        """
         return ""
 
 
@@ -96,6 +83,13 @@ class AdvancedMixin:
         """
         return {}
 
+    def nothing_to_see(self, texts: Sequence[Corpus]) -> str:
+        """Why these texts have nothing that the critic looks at, by a cheap look before `fit`; empty if they may have.
+
+        A run of all critics leaves out a critic that says so; one that was asked for runs nevertheless.
+        """
+        return ""
+
     def settle(self, texts: Sequence[Corpus]) -> bool:
         """Settle what is read of all texts of a comparison: titles, say, are read only if every text has them.
 
@@ -135,9 +129,8 @@ def tokenizer_of(critic: object) -> Tokenizer | None:
 
 def claimed_scripts(critic: object) -> Scripts:
     """The scripts that a critic reads; of a class, those that it reads with its default parameters."""
-    if isinstance(critic, type):
-        return critic.scripts if issubclass(critic, ReadingMixin) else SPACED
-    return critic.claims() if isinstance(critic, ReadingMixin) else SPACED
+    critic = critic() if isinstance(critic, type) and issubclass(critic, ReadingMixin) else critic
+    return critic.scripts if isinstance(critic, ReadingMixin) else SPACED
 
 
 def row_unit(critic: object) -> str:

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from momus.critic.reporting import Reporting
 from momus.critic.rows import Counted, Pooled, Rows, Summary
-from momus.critic.statistic import Reporting
 from momus.numeric.types import Floats
 
 if TYPE_CHECKING:
     from momus.critic.base import Critic
     from momus.critic.portions import Counts
-    from momus.critic.statistic import Note, Statistic
+    from momus.critic.reporting import Note
+    from momus.critic.statistic import Statistic
     from momus.evidence import Evidence, MarkedDocument
     from momus.text.corpus import Corpus
 

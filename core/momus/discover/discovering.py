@@ -11,6 +11,7 @@ from momus.discover.covariates import design_within
 from momus.discover.proposing import Vocabulary, propose
 from momus.discover.verifying import Discovery, labelled, verify
 from momus.errors import UsageError
+from momus.inference.matching import unit_keys
 from momus.numeric.types import Ints
 from momus.progress import Reporter, Silent
 from momus.text.corpus import Corpus
@@ -137,13 +138,8 @@ def discover(
 
 def halves(reference: Corpus, generated: Corpus, seed: int) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
     """Rows of both texts in two halves of their groups, prompts or documents: those of one are in one half."""
-    keys = [
-        [
-            f"group {g}" if g is not None else f"prompt {p}" if p is not None else f"{side} {id}"
-            for g, p, id in zip(corpus.groups, corpus.prompts, corpus.ids, strict=True)
-        ]
-        for side, corpus in (("first", reference), ("second", generated))
-    ]
+    sides = ("first", reference), ("second", generated)
+    keys = [unit_keys(text.groups, text.prompts, side, text.ids).tolist() for side, text in sides]
     known = [set(k) for k in keys]
     proposing: set[str] = set()
     rng = np.random.default_rng([seed, _HALVES])

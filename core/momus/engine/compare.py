@@ -43,7 +43,7 @@ from momus.joint.slices import reading_slices, together
 from momus.numeric.devices import resolve_device
 from momus.processes import usable_cores
 from momus.progress import Timed, default_reporter
-from momus.runs.findings import broken_of
+from momus.runs.broken import broken_of
 from momus.runs.folder import JOINT, REPORT, RunFolder, write_joint
 from momus.runs.kept import write_texts
 from momus.runs.result import Results

@@ -14,9 +14,9 @@ statistic is of what few documents share (names), it is not: critics of folds ar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from momus.critic.scores import AGGREGATED, Scores, joined
 from momus.critic.scoring import score
 from momus.errors import FittingError
 from momus.estimator import clone
+from momus.inference.matching import unit_keys
 from momus.numeric.rounding import ROUNDING
 from momus.numeric.types import Floats, Ints
 from momus.progress import Timed, reporting
@@ -40,6 +41,8 @@ from momus.verdicts.statistics import tested_statistics
 
 FEWEST = 8
 """Fewest documents of a fold that show that all are alike."""
+KEPT_CHARACTERS = 10_000_000
+"""Characters of all texts together up to which their folds are kept for the next critic."""
 _FOLDS = 12
 """Number that keeps the random stream of the folds apart."""
 
@@ -51,13 +54,7 @@ def fold_numbers(corpora: Sequence[Corpus], folds: int, seed: int) -> list[Ints]
     >>> fold_numbers([a, a], 3, 0)[0].tolist() == fold_numbers([a], 3, 0)[0].tolist()
     True
     """
-    keys = [
-        [
-            f"g{g}" if g is not None else f"p{p}" if p is not None else f"d{i}"
-            for g, p, i in zip(c.groups, c.prompts, c.ids, strict=True)
-        ]
-        for c in corpora
-    ]
+    keys = [unit_keys(c.groups, c.prompts, "document", c.ids) for c in corpora]
     distinct = sorted({k for side in keys for k in side})
     # of sorted keys: folds depend on the names of prompts, and not on the order of documents
     order = np.random.default_rng([seed, _FOLDS]).permutation(len(distinct))
@@ -103,12 +100,11 @@ def cross_scored(
             shown = [critic.score(c) for c in corpora]
     if once:
         return shown, shown
-    numbers = fold_numbers(corpora, settings.folds, settings.seed)
     every = range(len(corpora))  # the reference is the first
     fitted = every if critic.reporting.together == "folds" else [0]
     with timed.stage("scoring", "folds", sum(map(len, corpora))):
         # fitted on the other folds, so that no document is scored by a critic that has seen it or its prompt
-        scored = _by_folds(critic, corpora, numbers, fitted, every)
+        scored = _by_folds(critic, Folds(texts, settings), fitted, every)
     return scored, shown or scored
 
 
@@ -126,34 +122,60 @@ def in_reverse(
     """
     if fitted_once(critic) or critic.reporting.together == "folds":
         return {}
-    corpora = [texts.real, *texts.generated]
-    numbers = fold_numbers(corpora, settings.folds, settings.seed)
+    folds = Folds(texts, settings)
     with timed.stage("scoring", "reverse", len(texts.real)):
         return {
-            c.name: _by_folds(critic, corpora, numbers, [k], [0])[0]
-            for k, c in enumerate(texts.generated, 1)
-            if c.name in names
+            c.name: _by_folds(critic, folds, [k], [0])[0] for k, c in enumerate(texts.generated, 1) if c.name in names
         }
 
 
-def _by_folds(
-    critic: Critic[Any],
-    corpora: Sequence[Corpus],
-    numbers: Sequence[Ints],
-    fitted: Sequence[int],
-    scored: Sequence[int],
-) -> list[Scores]:
-    """Scores of some corpora under critics fitted on the other folds of some."""
+class Folds:
+    """The reference and the new texts in folds; short texts are taken apart once, and read once by all critics."""
+
+    def __init__(self, texts: Texts, settings: Settings) -> None:
+        self.corpora = [texts.real, *texts.generated]
+        self.numbers = fold_numbers(self.corpora, settings.folds, settings.seed)
+        self.name = settings.folds, settings.seed
+        short = sum(int(c.characters.sum()) for c in self.corpora) <= KEPT_CHARACTERS
+        self.kept = texts.parts if short else {}
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(np.unique(np.concatenate(self.numbers)).tolist())
+
+    def rest(self, of: Sequence[int], fold: int) -> Corpus:
+        """The documents of some texts outside a fold."""
+        parts = [self._part(k, fold, "rest") for k in of]
+        return parts[0] if len(parts) == 1 else self._kept(("rest", *of, fold), lambda: pooled(parts))
+
+    def held(self, k: int, fold: int) -> tuple[Ints, Corpus]:
+        """Row numbers and documents of a text in a fold."""
+        return np.flatnonzero(self.numbers[k] == fold), self._part(k, fold, "held")
+
+    def _part(self, k: int, fold: int, side: Literal["held", "rest"]) -> Corpus:
+        def make() -> Corpus:
+            inside = self.numbers[k] == fold
+            return self.corpora[k].reordered(np.flatnonzero(inside if side == "held" else ~inside))
+
+        return self._kept((side, k, fold), make)
+
+    def _kept(self, name: tuple[Any, ...], make: Callable[[], Corpus]) -> Corpus:
+        if (*self.name, *name) not in self.kept:
+            self.kept[(*self.name, *name)] = make()
+        return self.kept[(*self.name, *name)]
+
+
+def _by_folds(critic: Critic[Any], folds: Folds, fitted: Sequence[int], scored: Sequence[int]) -> list[Scores]:
+    """Scores of some texts under critics fitted on the other folds of some."""
+    corpora = folds.corpora
     parts: dict[int, dict[int, tuple[Ints, Scores]]] = {k: {} for k in scored}
-    for fold in np.unique(np.concatenate(numbers)).tolist():
-        rest = [corpora[k].take(np.flatnonzero(numbers[k] != fold)) for k in fitted]  # one corpus for each of `fitted`
-        learnt = moved(clone(critic), device_of(critic)).fit(rest[0] if len(rest) == 1 else pooled(rest))
+    for fold in folds:
+        learnt = moved(clone(critic), device_of(critic)).fit(folds.rest(fitted, fold))
         settled(learnt, corpora)
         for k in scored:
-            rows = np.flatnonzero(numbers[k] == fold)
+            rows, held = folds.held(k, fold)
             # a small text may have no document in a fold
             if len(rows):
-                parts[k][fold] = rows, score(learnt, corpora[k].take(rows), summarize=False)
+                parts[k][fold] = rows, score(learnt, held, summarize=False)
     of_folds = [{fold: scores for fold, (_, scores) in parts[k].items()} for k in scored]
     return [
         _joined(critic, corpora[k], [(rows, levelled[fold]) for fold, (rows, _) in parts[k].items()])

@@ -12,7 +12,7 @@ from momus.checks.languages import language_warning, unclaimed
 from momus.checks.notes import mixed_prompts_warnings
 from momus.critic import Critic
 from momus.critic.guard import blamed
-from momus.critic.hooks import DeviceMixin, ReadingMixin
+from momus.critic.hooks import AdvancedMixin, DeviceMixin
 from momus.engine.chosen import Chosen, bare, none_fitted
 from momus.engine.provenance import critics_warnings, left_out_warnings, missing_warnings
 from momus.engine.reuse import again_warnings
@@ -194,7 +194,7 @@ def leave_out_blind(selection: Chosen, texts: Texts) -> None:
     if texts.in_parts:  # critics are fitted already
         return
     corpora = [c for c in (texts.fit, *texts.analysed) if len(c)]  # where folds are fitted, no text is for that alone
-    for critic in (c for c in selection.critics if isinstance(c, ReadingMixin)):
+    for critic in (c for c in selection.critics if isinstance(c, AdvancedMixin)):
         with selection.attempt(critic, named=False):
             if reason := critic.nothing_to_see(corpora):
                 raise FittingError(reason)

@@ -155,11 +155,12 @@ def _coded(real: Keys, generated: Keys) -> tuple[Ints, Ints]:
     return codes[: len(real)], codes[len(real) :]
 
 
-def unit_keys(groups: Names, prompts: Names, side: str) -> Keys:
-    """A key for each document: its group, else its prompt, else one that no other document has."""
+def unit_keys(groups: Names, prompts: Names, side: str, ids: Sequence[str] | None = None) -> Keys:
+    """A key for each document: its group, else its prompt, else the side and its id, by default its row."""
+    alone = range(len(prompts)) if ids is None else ids
     keys = [
         f"group {g}" if g is not None else (f"prompt {p}" if p is not None else f"{side} {i}")
-        for i, (g, p) in enumerate(zip(groups, prompts, strict=True))
+        for i, g, p in zip(alone, groups, prompts, strict=True)
     ]
     return np.array(keys, dtype=object)
 

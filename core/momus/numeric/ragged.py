@@ -6,6 +6,8 @@ has one entry more than there are owners.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -137,6 +139,23 @@ def number_keys(keys: Ints) -> tuple[Ints, Ints, Ints]:
     numbers = np.empty(n, dtype=np.int64)
     numbers[order] = np.cumsum(new) - 1
     return numbers, order[new], order[again]
+
+
+def distinct(*columns: Ints) -> tuple[Ints, Ints]:
+    """Distinct rows of some columns of non-negative integers: (columns, N), ascending, and the number of each, (N,).
+
+    Rows are packed into one integer each where 63 bits hold it, which is some ten times as fast as rows of bytes.
+
+    >>> rows, counts = distinct(np.array([1, 0, 1]), np.array([7, 9, 7]))
+    >>> rows.tolist(), counts.tolist()
+    ([[0, 1], [9, 7]], [1, 2])
+    """
+    widths = [int(c.max(initial=0)) + 1 for c in columns]
+    if math.prod(widths) >= 2**63:
+        rows, counts = np.unique(np.stack(columns), axis=1, return_counts=True)
+        return rows, counts
+    keys, counts = np.unique(np.ravel_multi_index(columns, widths), return_counts=True)
+    return np.stack(np.unravel_index(keys, widths)), counts
 
 
 class Ragged:

@@ -11,8 +11,9 @@ from momus.report.passages import Shown, shown_examples
 from momus.report.words.findings import parts_tables
 from momus.report.words.format import HUMAN
 from momus.report.words.sentences import overuse_lines, says_what
-from momus.runs.answer import Answer, AxisAnswer, CorpusOveruse
+from momus.runs.answer import Answer, AxisAnswer
 from momus.runs.examples import EXAMPLES
+from momus.runs.overuse import CorpusOveruse
 from momus.runs.result import CriticResult, Results
 
 FINDINGS, GLANCE = 3, 280

@@ -17,7 +17,8 @@ from momus.report.words.sentences import axes, largest_gaps, legend, overuse_lin
 from momus.report.words.slices import slice_blocks
 from momus.report.words.table import SIZES, cell_text, overview, taking_part
 from momus.report.words.trust import trust_items
-from momus.runs.answer import Answer, AxisAnswer, answer_of, overuse_of
+from momus.runs.answer import Answer, AxisAnswer, answer_of
+from momus.runs.overuse import overuse_of
 from momus.runs.result import Results
 from momus.text.counting import percentage
 

@@ -39,10 +39,11 @@ from momus.report.words.leads import first_sentences
 from momus.report.words.sentences import axis_line, axis_sentences, finding_words, label, legend
 from momus.report.words.table import overview
 from momus.report.words.trust import trust_items
-from momus.runs.answer import Answer, answer_of, overuse_of
+from momus.runs.answer import Answer, answer_of
 from momus.runs.examples import EXAMPLES
 from momus.runs.folder import REPORT
 from momus.runs.manifest import REPORT_KIND
+from momus.runs.overuse import overuse_of
 from momus.runs.result import Results
 from momus.text.counting import percentage
 from momus.verdicts.table import speaking

@@ -24,7 +24,8 @@ from momus.report.words.sentences import finding, largest_gaps, legend, overuse_
 from momus.report.words.slices import slice_blocks
 from momus.report.words.table import Overview, overview, short_names, shortened
 from momus.report.words.trust import trust_items
-from momus.runs.answer import answer_of, overuse_of
+from momus.runs.answer import answer_of
+from momus.runs.overuse import overuse_of
 from momus.runs.result import Results
 from momus.text.counting import counted
 from momus.verdicts.band import OWN

@@ -7,38 +7,27 @@ made of it in `momus.report.words.sentences`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from momus.against.versions import Against
-from momus.evidence import Overuse, Overused, Table
+from momus.evidence import Overuse, Overused
 from momus.joint.better import Better, Preference, better_of, rows_of
 from momus.joint.dependence import Dependence
 from momus.joint.partners import Win
 from momus.joint.ranks import ALL_AXES, RankRow
 from momus.joint.slices import Slices
-from momus.runs.findings import (
-    GENERAL,
-    LEADING,
-    Broken,
-    Finding,
-    broken_of,
-    findings_of_axis,
-    in_order,
-    mended_of,
-    significant,
-)
+from momus.runs.broken import Broken, broken_of, mended_of
+from momus.runs.findings import GENERAL, LEADING, Finding, findings_of_axis, in_order, things_of
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
-    from momus.runs.result import CriticResult, Results
+    from momus.runs.result import Results
 
 Sign = Literal[-1, 0, 1]
 MAY = 0.05
 """Bootstrap share below which a text is not said to be perhaps the nearest one."""
-OVERUSED, NAMED = 6, 3
-"""Largest number of lines on what texts say too often, and of things that a line names."""
 
 
 @dataclass(frozen=True)
@@ -335,45 +324,3 @@ def _corpora(comparison: Results, cells: Sequence[Cell]) -> tuple[CorpusAnswer, 
         )
     by_rank = all(c.rank is not None for c in corpora)
     return tuple(sorted(corpora, key=lambda c: (c.rank.distance,) if by_rank and c.rank else (c.beyond, c.differs)))
-
-
-def things_of(results: Sequence[CriticResult]) -> dict[tuple[str, str], list[Overuse]]:
-    """What texts say more or less often, by critic and generated text."""
-    return {
-        (r.name, corpus): [t.overuse for t in items if isinstance(t, Table) and t.overuse]
-        for r in results
-        for corpus, items in r.evidence
-    }
-
-
-@dataclass(frozen=True)
-class CorpusOveruse:
-    """What one generated corpus says too often or too rarely, as a critic found it."""
-
-    generated: str
-    critic: str
-    overuse: Overuse
-
-
-def overuse_of(results: Sequence[CriticResult], answer: Answer, most: int = OVERUSED) -> list[CorpusOveruse]:
-    """Collect what the corpora say too often or too rarely, as far as a statistic of it differs.
-
-    Returns
-    -------
-    At most ``most`` of them: of each kind the corpus with the largest gap first, then the second of each kind, …
-    """
-    things = things_of(results)
-    ranked: list[tuple[int, CorpusOveruse]] = []
-    for axis in answer.axes:
-        places: dict[str, int] = {}
-        for cell in sorted((c for c in axis.cells if c.differs), key=lambda c: -c.weight):
-            rows = {v.statistic: v for v in (*cell.also, cell.row)}
-            overuses = things.get((axis.critic, cell.generated), [])
-            for overuse in overuses:
-                named = significant(overuse, rows.get(overuse.of), overuses)[:NAMED]
-                if named:
-                    place = places[overuse.what] = places.get(overuse.what, -1) + 1
-                    said = replace(overuse, items=tuple(named))
-                    ranked.append((place, CorpusOveruse(cell.generated, axis.critic, said)))
-    ranked.sort(key=lambda pair: pair[0])  # stable: axes of one place stay in the order of their gaps
-    return [overuse for _, overuse in ranked[:most]]

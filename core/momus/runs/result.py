@@ -178,7 +178,7 @@ class CriticResult:
     limits
         What the critic cannot see.
     general, leading
-        Whether it moves with narrower axes, and whether others move with it, see `momus.critic.statistic.Reporting`.
+        Whether it moves with narrower axes, and whether others move with it, see `momus.critic.reporting.Reporting`.
     notes
         What a reader should know about the fitted critic; those marked as warnings make its verdicts doubtful.
     versions

@@ -103,6 +103,11 @@ class Texts:
         corpora = (self.real, *self.generated)
         return [c if rows is None else c.subset(rows) for c, rows in zip(corpora, self.samples, strict=True)]
 
+    @cached_property
+    def parts(self) -> dict[tuple[Any, ...], Corpus]:
+        """Parts of the texts that several critics read, by what they are; kept by whoever takes one first."""
+        return {}
+
     @property
     def samples_by_name(self) -> dict[str, Ints | None]:
         """The rows of these samples by the name of the text."""

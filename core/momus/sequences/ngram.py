@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
 from momus.errors import FittingError, UsageError
-from momus.numeric.ragged import offsets_of, owners_of, ranges_of
+from momus.numeric.ragged import distinct, offsets_of, owners_of, ranges_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.sequences.types import Sequences, SequenceScores, StepModel
 
@@ -140,7 +141,7 @@ class NGramModel(StepModel):
     base
         Base of context codes, of which the newest symbol is the last digit.
     levels
-        Level of each context length in ``lengths``.
+        Level of each context length in ``lengths``, built when it is first asked for.
 
     >>> model = NGramModel(2, "none").fit(Sequences.of([[0, 1], [0, 2]]), symbols=3)
     >>> model.distributions(np.array([[0]])).round(2).tolist()
@@ -172,8 +173,7 @@ class NGramModel(StepModel):
             raise FittingError("an n-gram model needs sequences of ids below the number of symbols")
         self._set_size(symbols)
         contexts, targets = self._framed(sequences)
-        keys, counts = np.unique(np.stack([self._codes(contexts), targets]), axis=1, return_counts=True)
-        return self._build(keys, counts.astype(np.int64))
+        return self._keep(*distinct(self._codes(contexts), targets))
 
     def _set_size(self, symbols: int) -> None:
         """Set V, the end symbol and the base of context codes; a code must fit in 62 bits."""
@@ -183,29 +183,27 @@ class NGramModel(StepModel):
                 f"a context of {self.order - 1} ids out of {symbols:,} does not fit in 62 bits", hint="lower the order"
             )
 
-    def _build(self, keys: Ints, counts: Ints) -> Self:
-        """Build all orders from the n-grams of the highest: contexts and last symbols, (2, N), and counts, (N,)."""
+    def _keep(self, keys: Ints, counts: Ints) -> Self:
+        """Keep the n-grams of the highest order: contexts and last symbols, (2, N), and counts, (N,)."""
         self.counted = keys, counts
-        self.levels = self._levels(keys, counts)
+        self.__dict__.pop("levels", None)  # those of a fit before
         return self
 
-    def _levels(self, keys: Ints, counts: Ints) -> list[Level]:
+    @cached_property
+    def levels(self) -> list[Level]:
         """Levels of Kneser–Ney, by context length; of maximum likelihood, the highest alone."""
+        keys, counts = self.counted
         if self.smoothing == "none":
             return [Level.of(keys, counts.astype(np.float64), 0.0)]
         highest = counts.astype(np.float64)
         levels = [Level.of(keys, highest, discount(highest))]
         for m in range(self.order - 2, -1, -1):
             # continuation counts: each distinct longer n-gram counts once
-            keys, continuations = self._shorter(keys, np.ones(keys.shape[1]), m)
+            keys, times = distinct(keys[0] % self.base**m, keys[1])
+            continuations = times.astype(np.float64)
             levels.append(Level.of(keys, continuations, discount(continuations)))
         # shortest context first, the order in which levels are interpolated from the uniform distribution up
         return levels[::-1]
-
-    def _shorter(self, keys: Ints, counts: Floats, m: int) -> tuple[Ints, Floats]:
-        """n-grams with their context cut to its newest m symbols, and the sums of their counts."""
-        shorter, row = np.unique(np.stack([keys[0] % self.base**m, keys[1]]), axis=1, return_inverse=True)
-        return shorter, np.asarray(np.bincount(row.ravel(), counts), dtype=np.float64)
 
     def _framed(self, sequences: Sequences) -> tuple[Ints, Ints]:
         """Contexts of all ids and end symbols, (N + sequences, n − 1), the newest id last, and the ids that follow."""

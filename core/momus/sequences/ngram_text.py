@@ -57,7 +57,7 @@ class NGramText(NGramModel):
         self.vocabulary = list(vocabulary)
         self._index = {w: i for i, w in enumerate(self.vocabulary)}
         self._set_size(len(self.vocabulary) + self.unknown)
-        return self._build(np.asarray(keys, dtype=np.int64), np.asarray(counts, dtype=np.int64))
+        return self._keep(np.asarray(keys, dtype=np.int64), np.asarray(counts, dtype=np.int64))
 
     def encode(self, texts: Sequence[str]) -> Sequences:
         """Return the word numbers of texts.

@@ -8,8 +8,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from typing import Literal
+from functools import lru_cache, wraps
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from momus.text.blocks import MARKER, PROSE, Kind, read_blocks
 
@@ -137,20 +137,34 @@ def read_as(text: str, reads: Reads) -> str:
     """
     if reads == "everything":
         return text
-    return (_read_short if len(text) <= SHORT else _read)(text, reads)
+    return _read(text, reads)
 
 
+SHORT = 4096
+"""Most characters of a text of which it is remembered how it reads."""
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def remembered(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
+    """Remember what a function makes of short texts: critics read the same ones one after another, and so do folds."""
+    of_short: Any = lru_cache(maxsize=4096)(read)
+
+    @wraps(read)
+    def of(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        made: T = (of_short if len(text) <= SHORT else read)(text, *args, **kwargs)
+        return made
+
+    return of
+
+
+@remembered
 def _read(text: str, reads: Reads) -> str:
     if reads == "prose":
         return "\n\n".join(prose(text))
     # what a table or code says is shown as it is written: its bars are no words
     contents = (b.content if b.kind in ("code", "break") else folded(inline(b.content)) for b in read_blocks(text))
     return "\n\n".join(content.strip() for content in contents)
-
-
-SHORT = 4096
-"""Most characters of a text of which it is remembered how it reads: tokenizers that read alike follow each other."""
-_read_short = lru_cache(maxsize=4096)(_read)
 
 
 def prose(text: str) -> list[str]:
@@ -176,6 +190,11 @@ def in_place(text: str, kinds: Sequence[Kind] = PROSE) -> str:
     >>> in_place("# So\n\n- It’s *one*.\n\n`x` it is")
     '    \n\n  It’s  one .\n\n x  it is'
     """
+    return _in_place(text, tuple(kinds))
+
+
+@remembered
+def _in_place(text: str, kinds: Sequence[Kind]) -> str:
     pieces, at = [], 0
     for block in read_blocks(text):
         pieces.append(_blank(text[at : block.start]))

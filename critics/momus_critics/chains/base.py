@@ -59,12 +59,12 @@ class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
         end = self.counts_[:, -1].sum() / self.counts_.sum()  # ends per step
         return np.append((1 - end) * self.shares_, end)
 
-    def learn_chain(self, labels: Ints, offsets: Ints, seed: int) -> None:
+    def _learn_chain(self, labels: Ints, offsets: Ints, seed: int) -> None:
         """Count transitions, and choose the smoothing constant by cross-validation over documents."""
-        visits = self.learn_counts(counts_by_fold(labels, offsets, self.states, seed))
+        visits = self._learn_counts(counts_by_fold(labels, offsets, self.states, seed))
         self.positions_ = np.bincount(labels, relative_places(offsets), self.states) / np.maximum(visits, 1)
 
-    def learn_counts(self, folds: Sequence[Floats]) -> Floats:
+    def _learn_counts(self, folds: Sequence[Floats]) -> Floats:
         """Learn the chain from transition counts by fold, (K + 1, K + 1); return the visits to each state, (K,)."""
         self.counts_, self.constant_, self.transitions_ = smoothed(folds)
         visits = np.asarray(self.counts_[:, : self.states].sum(axis=0))
@@ -124,7 +124,7 @@ class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
         share_r, share_g = (c / max(c.sum(), 1e-300) for c in (t.arrays["transitions"] for t in (real, generated)))
         return [error_table(self, share_r, share_g), difference_graph(self, share_g - share_r)]
 
-    def shown(self, document: Corpus, pieces: Sequence[str]) -> MarkedDocument:
+    def _shown(self, document: Corpus, pieces: Sequence[str]) -> MarkedDocument:
         """Show the chain of one document: one step per section and one for the end.
 
         Parameters

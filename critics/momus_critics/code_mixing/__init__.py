@@ -106,7 +106,7 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DeviceMixin):
     min_count: Annotated[int, Range(1, 10**9)] = 2
     seed: int = 0
 
-    new_known = KnownWords
+    _new_known = KnownWords
 
     @property
     def _rules(self) -> VocabularyRules:
@@ -136,7 +136,7 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DeviceMixin):
         starts = mixtures(counts, self.n_topics, self.seed, 6 * self.starts)[: self.starts]
         with stage("Gibbs sweeps", self.sweeps + len(starts) * max(self.sweeps // 5, 2)) as advance:
             model = lda.fit_best(tokens, starts, self.smoothing, self.sweeps, self.seed, self.device, advance)
-        self.known_: KnownWords | None = self.new_known().fit(table, self.vocabulary_, self._rules)
+        self.known_: KnownWords | None = self._new_known().fit(table, self.vocabulary_, self._rules)
         return self._set(model.alpha, model.phi, self.vocabulary_, model.curve)
 
     def adopt(self, alpha: Floats, phi: Floats, vocabulary: Sequence[str], origin: str) -> Self:

@@ -96,7 +96,7 @@ class Consistency(WordCritic[Memberships]):
 
     state_names = STATES
 
-    new_vectors = SectionVectors
+    _new_vectors = SectionVectors
 
     def fit(self, real: Corpus) -> Self:
         """Learn word frequencies, loadings, D, and the share of strangers in real text."""

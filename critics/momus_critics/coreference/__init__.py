@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 
@@ -154,7 +154,6 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
         stepless="no person is mentioned",
     )
     sequence = True
-    scripts: ClassVar[Scripts] = Scripts(("Latn",))
     min_documents = 3
 
     resolver: str = "spacy"
@@ -163,15 +162,16 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
     order: Annotated[int, Range(1, 6)] = 5
     discounting: Literal["kneser-ney", "absolute"] = "kneser-ney"
 
-    def claims(self) -> Scripts:
+    @property
+    def scripts(self) -> Scripts:
         """Latin script for the shipped resolvers, which read English; any script for chains that are given."""
-        return self.scripts if self.resolver in ENGLISH else ANY
+        return Scripts(("Latn",)) if self.resolver in ENGLISH else ANY
 
     def assumed_language(self, corpus: Corpus) -> str:
         """English, for the shipped resolvers."""
         return "en" if self.resolver in ENGLISH else ""
 
-    def new_process(self) -> ChainProcess:
+    def _new_process(self) -> ChainProcess:
         """The unfitted process."""
         return ChainProcess(kinds=len(KINDS), order=self.order, discounting=self.discounting)
 
@@ -186,8 +186,8 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Resolve documents, and count the windows of their mentions."""
-        chains, _ = self.chains(real)
-        return self.new_process().count(chains) + Counts.of(used=[int((np.diff(chains.offsets) > 0).sum())])
+        chains, _ = self._chains(real)
+        return self._new_process().count(chains) + Counts.of(used=[int((np.diff(chains.offsets) > 0).sum())])
 
     def fit_from(self, counts: Counts) -> Self:
         """Smooth the counts of windows."""
@@ -196,14 +196,14 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
                 "critic 'coreference': no document of the text to fit on mentions a person",
                 hint="give text about people, or another resolver",
             )
-        self.process_ = self.new_process().learn(counts)
+        self.process_ = self._new_process().learn(counts)
         return self
 
     def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.component("process_", ChainProcess)
 
-    def chains(self, corpus: Corpus) -> tuple[Chains, Ints]:
+    def _chains(self, corpus: Corpus) -> tuple[Chains, Ints]:
         """Symbols of a corpus, and the character span of each, (N, 2)."""
         # prose in its places: mentions stand where they stand in the text
         texts = [in_place(d.text) for d in corpus]
@@ -214,7 +214,7 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
 
     def project(self, batch: Corpus) -> MentionChains:
         """Resolve coreference, and map mentions to symbols."""
-        chains, spans = self.chains(batch)
+        chains, spans = self._chains(batch)
         (windows,) = self.process_.coder.windows(chains, (self.order,))  # (N,)
         return MentionChains(chains.kinds, chains.offsets, None, chains.entities, windows, spans)
 

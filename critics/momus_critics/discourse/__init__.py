@@ -89,8 +89,8 @@ def sentence_classes(prose: Prose) -> tuple[Ints, Ints]:
     >>> [STATES[i] for i in sentence_classes(prose)[0]]
     ['plain', 'question', 'speech', 'example', 'contrast']
     """
-    count = int(prose.sentences[-1]) + 1 if len(prose.ids) else 0
-    first = np.searchsorted(prose.sentences, np.arange(count))
+    first = prose.starts[:-1]
+    count = len(first)
     classes = np.full(count, PLAIN, dtype=np.int64)
     number = {w: i for i, w in enumerate(prose.words)}
     for sense, phrases in enumerate(CONNECTIVES.values(), FIRST_CONNECTIVE):
@@ -180,7 +180,7 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
 
     order: Annotated[int, Range(1, 6)] = 3
 
-    def new_process(self) -> DenseNGrams:
+    def _new_process(self) -> DenseNGrams:
         """The unfitted process."""
         return DenseNGrams(symbols=len(STATES), order=self.order)
 
@@ -189,11 +189,11 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
     def fit_counts(self, real: Corpus) -> Counts:
         """Count n-grams of classes."""
         z = self.project(real)
-        return self.new_process().count(z.states, z.offsets)
+        return self._new_process().count(z.states, z.offsets)
 
     def fit_from(self, counts: Counts) -> Self:
         """Smooth the counts of n-grams."""
-        self.process_ = self.new_process().learn(counts)
+        self.process_ = self._new_process().learn(counts)
         return self
 
     def check_state(self, state: Fitted) -> None:
@@ -202,7 +202,7 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
 
     def project(self, batch: Corpus) -> SentenceClasses:
         """Classify the sentences of each document."""
-        prose = self.prose(batch)
+        prose = self._prose(batch)
         classes, first = sentence_classes(prose)
         owners = owners_of(prose.offsets)[first]
         begins = changes(prose.paragraphs[first]) | changes(owners)  # (S,)

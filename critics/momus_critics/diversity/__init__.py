@@ -16,6 +16,7 @@ from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
 from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence, MarkedDocument, Step, Table
+from momus.numeric.ragged import distinct
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
@@ -114,7 +115,7 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin, ReadingMixin):
         # inverse document frequencies of all words: log((1 + n) / (1 + d)) + 1
         prose = read_prose(answers.tokens(self.reader))
         sections = _answer_of(answers, self.reader)
-        pairs = np.unique(np.stack([sections, prose.ids]), axis=1)  # distinct (answer, word), (2, pairs)
+        pairs, _ = distinct(sections, prose.ids)  # distinct (answer, word), (2, pairs)
         frequency = np.bincount(pairs[1], minlength=len(prose.words))  # answers with each word
         keep = np.array([w[:1].isalnum() for w in prose.words], dtype=bool)
         total = int(answers.section_counts.sum())

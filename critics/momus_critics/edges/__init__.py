@@ -195,11 +195,11 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
     n_states: Annotated[int, Range(1, 50)] = 6
     seed: int = 0
 
-    new_opening = new_ending = BernoulliMixture
+    _new_opening = _new_ending = BernoulliMixture
 
     def fit(self, real: Corpus) -> Self:
         """Fit the classes of first and of last sentences, and count which follows which."""
-        first, last = read_edges(self.prose(real))
+        first, last = read_edges(self._prose(real))
         several = first.numbers < last.numbers
         if not several.any():
             raise FittingError(
@@ -213,7 +213,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
         self.titles_ = [f"opens: {n}" for n in names_of(self.opening_, FEATURES)]
         self.titles_ += [f"ends: {n}" for n in names_of(self.ending_, FEATURES)]
         marginals, offsets = self._classes(first, last)
-        self.learn_chain(marginals.argmax(axis=1), offsets, self.seed)
+        self._learn_chain(marginals.argmax(axis=1), offsets, self.seed)
         return self
 
     def check_state(self, state: Fitted) -> None:
@@ -236,7 +236,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
 
     def project(self, batch: Corpus) -> EdgeLatents:
         """Infer the classes of the first and the last sentence under the chain."""
-        first, last = read_edges(self.prose(batch))
+        first, last = read_edges(self._prose(batch))
         marginals, offsets = self._classes(first, last)
         # the mixtures' own shares are the prior that their posteriors hold
         prior = np.concatenate([self.opening_.shares_, self.ending_.shares_])  # (K,) of both kinds
@@ -320,9 +320,9 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the first and the last sentence with their classes."""
-        first, last = read_edges(self.prose(document))
+        first, last = read_edges(self._prose(document))
         several = first.numbers[0] < last.numbers[0]
-        return self.shown(document, [*(first.texts if several else ()), *last.texts])
+        return self._shown(document, [*(first.texts if several else ()), *last.texts])
 
 
 def _texts(words: Sequence[str]) -> Counted:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from momus.evidence import Evidence, Faulty, MarkedDocument, Step, Table
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
-from momus.text.languages import ANY, Scripts, only_language
+from momus.text.languages import ANY, only_language
 from momus_critics.evidence import marked, percent
 from momus_critics.faults.sheet import KINDS, NUMBER, Sheet, Usual, read_sheet
 from momus_critics.faults.signs import USUAL, scripts_of
@@ -45,7 +45,7 @@ class Faults(ProseCritic[Sheet]):
     name = "faults"
     axis = "broken documents"
     question = "Is something broken: do documents break off, loop, or hold what no reader should see? z is the faults."
-    scripts: ClassVar[Scripts] = ANY
+    scripts = ANY
     reporting = Reporting(
         headline="faulty_share",
         directions=directions("less|more broken"),
@@ -56,12 +56,12 @@ class Faults(ProseCritic[Sheet]):
 
     state_names = tuple(kind.name for kind in KINDS)
 
-    new_words = WordModel
+    _new_words = WordModel
 
     def fit(self, real: Corpus) -> Self:
         """Learn the words, language and scripts of real text, and its rates of faults."""
-        prose = self.prose(real)
-        self.words_ = self.new_words()
+        prose = self._prose(real)
+        self.words_ = self._new_words()
         misspelt, salad = self.words_.learn(prose)
         self.language_ = only_language(real)
         self.scripts_ = scripts_of([d.text for d in real])
@@ -91,7 +91,7 @@ class Faults(ProseCritic[Sheet]):
 
     def project(self, batch: Corpus) -> Sheet:
         """Find the faults."""
-        return read_sheet(batch, self.prose(batch), self._usual)
+        return read_sheet(batch, self._prose(batch), self._usual)
 
     def log_prior(self, latents: Sheet) -> LogPrior:
         """log P_c(z), a sum over kinds of faults."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -230,6 +230,7 @@ def _lowest(values: Floats, few: Floats) -> Floats:
     return np.asarray(np.quantile(values, MOST_REAL, axis=0) if len(values) >= 400 else few)
 
 
+@lru_cache(maxsize=1 << 17)
 def _ending(word: str) -> int:
     """The class of a word that is not common: a number, a sign, or by its last two letters."""
     if not word[:1].isalpha():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
@@ -28,6 +29,8 @@ from momus_critics.prose.reading import Prose, ProseCritic
 
 PHRASE = 3
 """Tokens from which a term counts as a phrase."""
+_ASKED: WeakKeyDictionary[Corpus, tuple[tuple[object, ...], tuple[list[str], int]]] = WeakKeyDictionary()
+"""What was asked of the texts of the last comparison of each reference: critics of all folds ask it again."""
 
 
 @parametrized
@@ -71,11 +74,11 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
     vocabulary_size: Annotated[int, Range(10, 1_000_000)] = 4000
     min_count: Annotated[int, Range(2, 1_000_000)] = 4
 
-    new_process = TermProcess
+    _new_process = TermProcess
 
     def fit(self, real: Corpus) -> Self:
         """Choose the terms of P_c, and estimate their probabilities."""
-        prose = self.prose(real)
+        prose = self._prose(real)
         terms = frequent_terms([prose], min(self.min_count, max(2, len(real) // 3)), self.vocabulary_size)
         if not terms:
             raise FittingError(
@@ -95,16 +98,21 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         The terms are those frequent in all texts together, whichever text they come from. The window is the smallest
         median of the numbers of tokens of their documents.
         """
-        # unusable documents are not scored, and must not decide the terms
-        usable = [usable_documents(t) for t in texts]
-        proses = [self.prose(t) for t in usable if len(t)]
-        asked = frequent_terms(proses, self.min_count, self.vocabulary_size)
-        window = min((_middle(p) for p in proses), default=self.window_)
+        named = self.tokens, self.min_count, self.vocabulary_size, *texts[1:]
+        if texts[0] not in _ASKED or _ASKED[texts[0]][0] != named:
+            _ASKED[texts[0]] = named, self._asked(texts)
+        asked, window = _ASKED[texts[0]][1]
         # False: scores that were made before stay valid
         if not asked or (asked, window) == (self.asked_, self.window_):
             return False
-        self.asked_, self.window_ = asked, window
+        self.asked_, self.window_ = list(asked), window
         return True
+
+    def _asked(self, texts: Sequence[Corpus]) -> tuple[list[str], int]:
+        """The terms that are frequent in all texts together, and the window; 0 where no text has tokens."""
+        # unusable documents are not scored, and must not decide the terms
+        proses = [self._prose(t) for t in map(usable_documents, texts) if len(t)]
+        return frequent_terms(proses, self.min_count, self.vocabulary_size), min(map(_middle, proses), default=0)
 
     def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
@@ -125,7 +133,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         columns = self._columns
         keys = np.array([key_of(t) for t in columns], dtype=np.uint64)
         order = np.argsort(keys)
-        return term_latents(self.prose(batch), keys[order], order, columns, self.window_)
+        return term_latents(self._prose(batch), keys[order], order, columns, self.window_)
 
     def log_prior(self, latents: TermLatents) -> LogPrior:
         """log P_c of the terms of each document."""

@@ -30,9 +30,8 @@ from scipy import sparse
 
 from momus.critic.fitted import Fitted
 from momus.estimator import Estimator
-from momus.numeric.ragged import changes, offsets_of, owners_of
+from momus.numeric.ragged import changes, distinct, number_keys, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
-from momus.text.digests import is_among
 from momus_critics.prose.examples import FACTOR
 from momus_critics.prose.reading import Prose
 
@@ -93,54 +92,59 @@ def frequent_terms(texts: Sequence[Prose], least: int, most: int) -> list[str]:
     >>> frequent_terms([prose], 2, 100)
     ['as it', 'as', 'it']
     """
-    # alive[t]: tokens of text t at which a frequent run of n − 1 tokens starts, symbols at its ends included
-    alive = [np.ones(len(p.ids), dtype=bool) for p in texts]
-    firsts = offsets_of([len(p) for p in texts])  # documents before those of each text
+    tokens = _joined(texts)
+    # whether a frequent run of n − 1 tokens, symbols at its ends included, starts at each token, and the run's number
+    alive, number = np.ones(len(tokens.ids), dtype=bool), np.zeros(len(tokens.ids), dtype=np.int64)
     by_length = []
     for n in range(1, LONGEST + 1):
-        starts = [_runs(prose, mask, n) for prose, mask in zip(texts, alive, strict=True)]
-        runs = [keys_at(prose, at, n) for prose, at in zip(texts, starts, strict=True)]
-        owners = [owners_of(p.offsets)[at] + first for p, at, first in zip(texts, starts, firsts, strict=False)]
-        keys, counts = document_frequencies(np.concatenate(runs), np.concatenate(owners))
-        often = dict(zip(keys[counts >= least].tolist(), counts[counts >= least].tolist(), strict=True))
-        terms: dict[int, str] = {}
-        for t, (prose, run) in enumerate(zip(texts, runs, strict=True)):
-            at, alive[t] = starts[t][is_among(run, keys[counts >= least])], np.zeros(len(prose.ids), dtype=bool)
-            alive[t][at] = True
-            words = at[prose.alphabetic[at] & prose.alphabetic[at + n - 1]]
-            distinct, place = np.unique(keys_at(prose, words, n), return_index=True)
-            for key, start in zip(distinct.tolist(), words[place].tolist(), strict=True):
-                terms[key] = " ".join(prose.words[i] for i in prose.ids[start : start + n].tolist())
+        starts = _runs(tokens.sentences, alive, n)
+        runs, first, _ = number_keys(number[starts] * len(tokens.words) + tokens.ids[starts + n - 1])
+        pairs, _ = distinct(runs, tokens.documents[starts])
+        counts = np.bincount(pairs[0], minlength=len(first))  # documents with each run
+        often = counts[runs] >= least
+        alive, number = np.zeros_like(alive), np.zeros_like(number)
+        alive[starts[often]], number[starts] = True, runs
+        at = starts[first]  # where each run stands first
+        terms = np.flatnonzero((counts >= least) & tokens.alphabetic[at] & tokens.alphabetic[at + n - 1])
+        spelled = (" ".join(tokens.words[i] for i in tokens.ids[at[k] : at[k] + n].tolist()) for k in terms.tolist())
         # by number of documents, then by their tokens
-        by_length.append([term for _, term in sorted((-often[key], term) for key, term in terms.items())])
+        by_length.append([term for _, term in sorted(zip((-counts[terms]).tolist(), spelled, strict=True))])
     chosen: list[str] = []
     for n in range(LONGEST, 0, -1):
         chosen += by_length[n - 1][: (most - len(chosen)) // n]
     return chosen
 
 
-def _runs(prose: Prose, alive: Bools, n: int) -> Ints:
+@dataclass(frozen=True)
+class _Tokens:
+    """The tokens of several texts, one after another: numbers of words, sentences and documents, and letters; (N,)."""
+
+    words: list[str]
+    ids: Ints
+    sentences: Ints
+    documents: Ints
+    alphabetic: Bools
+
+
+def _joined(texts: Sequence[Prose]) -> _Tokens:
+    """Join texts, whose words then have common numbers, and whose sentences and documents have numbers of their own."""
+    numbers: dict[str, int] = {}
+    ids = [np.array([numbers.setdefault(w, len(numbers)) for w in p.words], dtype=np.int64)[p.ids] for p in texts]
+    first = offsets_of([len(p) for p in texts])
+    documents = [owners_of(p.offsets) + before for p, before in zip(texts, first, strict=False)]
+    last = offsets_of([int(p.sentences.max(initial=-1)) + 1 for p in texts])
+    sentences = [p.sentences + before for p, before in zip(texts, last, strict=False)]
+    return _Tokens(list(numbers), *map(np.concatenate, (ids, sentences, documents, [p.alphabetic for p in texts])))
+
+
+def _runs(sentences: Ints, alive: Bools, n: int) -> Ints:
     """Tokens at which n tokens of one sentence start, both runs of which that are one token shorter are frequent."""
-    count = max(len(prose.ids) - n + 1, 0)
     if n == 1:
         return np.flatnonzero(alive)
-    within = prose.sentences[:count] == prose.sentences[n - 1 : n - 1 + count]
-    return np.flatnonzero(alive[:count] & alive[1 : count + 1] & within)
-
-
-def document_frequencies(keys: Keys, documents: Ints) -> tuple[Keys, Ints]:
-    """Distinct keys in ascending order, and the number of different documents of each; documents must ascend.
-
-    >>> document_frequencies(np.array([5, 3, 5, 5], dtype=np.uint64), np.array([0, 0, 0, 1]))[1].tolist()
-    [1, 2]
-    """
-    order = np.argsort(keys, kind="stable")
-    k, d = keys[order], documents[order]
-    new_key = changes(k)
-    # stable sort: within equal keys, documents ascend, so that each document begins where it changes
-    new = new_key | changes(d)
-    number = np.cumsum(new_key) - 1
-    return k[new_key], np.bincount(number[new], minlength=int(new_key.sum()))
+    count = max(len(sentences) - n + 1, 0)
+    return np.flatnonzero(
+        alive[:count] & alive[1 : count + 1] & (sentences[:count] == sentences[n - 1 : n - 1 + count])
+    )
 
 
 CHUNK = 256

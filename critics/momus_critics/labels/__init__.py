@@ -95,7 +95,7 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
     kind: Literal["", "category", "yes-no", "set", "number", "share", "sequence"] = ""
     gold: bool = False
 
-    def new_process(self) -> Process:
+    def _new_process(self) -> Process:
         """The process of the labels' type, not yet fitted."""
         return PROCESSES[self.kind_](field=self.field)
 
@@ -122,7 +122,7 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
                 hint="a label is a name, yes or no, a number, a list of names, or a mapping from names to "
                 "probabilities",
             )
-        self.process_: Process = self.new_process()
+        self.process_: Process = self._new_process()
         self.process_.fit(real.take(readable))
         return self
 

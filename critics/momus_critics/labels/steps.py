@@ -44,7 +44,7 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
         weights = matrix(flat, self.labels_)
         # the fold of a document is its number modulo FOLDS; the order of documents is that of their hashes
         folds = [_counted(weights, offsets, np.arange(f, len(values), FOLDS)) for f in range(FOLDS)]
-        visits = self.learn_counts(folds)
+        visits = self._learn_counts(folds)
         self.positions_ = np.clip(relative_places(offsets) @ weights / np.maximum(visits, 1e-12), 0.0, 1.0)
 
     def check_state(self, state: Fitted) -> None:
@@ -110,7 +110,7 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
     def explain(self, document: Corpus) -> MarkedDocument:
         """Show the labels in turn, the unlikely ones marked."""
         (steps,) = self.values(document)
-        return self.shown(document, [""] * len(steps))
+        return self._shown(document, [""] * len(steps))
 
 
 def _counted(weights: Floats, offsets: Ints, rows: Ints) -> Floats:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -16,166 +14,13 @@ from momus.critic.powers import ItemsMixin
 from momus.critic.shifts import shift_table
 from momus.critic.statistic import spread
 from momus.evidence import Evidence, MarkedDocument
-from momus.numeric.ragged import Ragged, float_sums, items_of
-from momus.numeric.types import Floats, Ints
-from momus.text.blocks import BOLD_LEVEL, WORD, Block, is_short_line
+from momus.numeric.ragged import float_sums, items_of
 from momus.text.blocks import read_blocks as text_blocks
 from momus.text.corpus import Corpus
 from momus_critics.chains import posterior as chain
 from momus_critics.chains.base import FOLDS, ChainCritic, relative_places
 from momus_critics.chains.posterior import ChainLatents, factorised
-
-KINDS = (
-    "title",
-    "heading",
-    "subheading",
-    "minor heading",
-    "bold line",
-    "short line",
-    "short paragraph",
-    "paragraph",
-    "long paragraph",
-    "very long paragraph",
-    "paragraph of speech",
-    "bullet",
-    "numbered item",
-    "nested item",
-    "quotation",
-    "code",
-    "table",
-    "verse",
-    "break",
-)
-"""Kinds of blocks. A title is a heading, bold line or short line that stands first; speech begins with a quotation
-mark."""
-CODE = {kind: code for code, kind in enumerate(KINDS)}
-SIZES = ((20, "short paragraph"), (60, "paragraph"), (150, "long paragraph"))
-"""Paragraphs of at most so many words, by name; longer ones are very long."""
-FEATURES = (
-    "a title",
-    "a heading",
-    "a list",
-    "bold type",
-    "italics",
-    "emoji",
-    "code or table",
-    "verse",
-    "a break",
-    "several paragraphs",
-)
-"""What a document has or lacks."""
-
-OF_ITEMS = ("item", "numbered", "nested", "lead", "apart", "behind")
-"""What is counted of list items: all, numbered ones, nested ones, those that begin with words in bold type before a
-colon or full stop, and of those that follow another one, those behind a blank line, and all."""
-
-_BOLD = re.compile(r"\*\*(?=\S)[^\n]{1,200}?(?<=\S)\*\*|(?<!\w)__(?=\S)[^\n]{1,200}?(?<=\S)__(?!\w)")
-_LEAD = re.compile(r"(\*\*|__)(?=\S)[^\n]{1,100}?(?:[:.]\1|\1[:.])\s*\S")
-_ITALICS = re.compile(
-    r"(?<![*\w])\*(?=[^\s*])[^*\n]{1,200}?(?<=[^\s*])\*(?![*\w])|(?<!\w)_(?=[^\s_])[^_\n]{1,200}?_(?!\w)"
-)
-_EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf]")
-_SPEECH = re.compile(r"[\"“„«'‘—–]\s?\w")
-_NUMBERED = re.compile(r"\(?\w")
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n[^\S\n]*$")
-NEAR = 200
-"""Characters before a block in which a blank line is looked for."""
-
-
-@dataclass(frozen=True)
-class Blocks(Ragged):
-    """The blocks of n documents.
-
-    Attributes
-    ----------
-    states
-        int64 (N,): the kind of each block, by `KINDS`.
-    words
-        int64 (N,): number of its words.
-    offsets
-        int64 (n + 1,): first block of each document.
-    features
-        float64 (n, F): whether a document has each of `FEATURES`.
-    items
-        float64 (n, I): how many of its list items are each of `OF_ITEMS`.
-    """
-
-    states: Ints
-    words: Ints
-    offsets: Ints
-    features: Floats
-    items: Floats
-
-
-def read_blocks(texts: Sequence[str]) -> Blocks:
-    """Cut n texts into blocks."""
-    states: list[int] = []
-    words: list[int] = []
-    offsets, features, items = [0], np.zeros((len(texts), len(FEATURES))), np.zeros((len(texts), len(OF_ITEMS)))
-    for row, text in enumerate(texts):
-        blocks = text_blocks(text)
-        kinds = [kind_of(b) for b in blocks]
-        states += [CODE[k] for k in kinds]
-        words += [len(WORD.findall(b.content)) for b in blocks]
-        offsets.append(len(states))
-        features[row] = _features(text, kinds, blocks)
-        items[row] = _items(text, blocks)
-    codes, lengths, borders = (np.array(x, dtype=np.int64) for x in (states, words, offsets))
-    return Blocks(codes, lengths, borders, features, items)
-
-
-def kind_of(block: Block) -> str:
-    r"""The kind of a block by `KINDS`.
-
-    >>> [kind_of(b) for b in text_blocks("A walk\n\n- one\n- two\n\n***\n\nIt rained.\n")]
-    ['title', 'bullet', 'bullet', 'break', 'short paragraph']
-    """
-    if block.kind == "heading":
-        if block.level == BOLD_LEVEL:
-            return "bold line"
-        return ("heading", "subheading", "minor heading")[min(block.level, 3) - 1]
-    if block.kind == "item":
-        return "nested item" if block.level > 1 else "numbered item" if _NUMBERED.match(block.sign) else "bullet"
-    if block.kind != "paragraph":
-        return block.kind
-    if is_short_line(block):
-        return "short line"
-    if _SPEECH.match(block.content):
-        return "paragraph of speech"
-    words = len(WORD.findall(block.content))
-    return next((name for most, name in SIZES if words <= most), "very long paragraph")
-
-
-def _features(text: str, names: Sequence[str], blocks: Sequence[Block]) -> list[bool]:
-    kinds = set(names)
-    titled = bool(blocks) and blocks[0].kind == "title" and 0 < blocks[0].level < BOLD_LEVEL
-    return [
-        "title" in kinds,
-        titled or not kinds.isdisjoint({"heading", "subheading", "minor heading", "bold line"}),
-        not kinds.isdisjoint({"bullet", "numbered item"}),
-        bool(_BOLD.search(text)),
-        bool(_ITALICS.search(text)),
-        bool(_EMOJI.search(text)),
-        not kinds.isdisjoint({"code", "table"}),
-        "verse" in kinds,
-        "break" in kinds,
-        len(blocks) > 1,
-    ]
-
-
-def _items(text: str, blocks: Sequence[Block]) -> list[float]:
-    """What a document's list items are, see `OF_ITEMS`."""
-    items = [b for b in blocks if b.kind == "item"]
-    behind = [b for a, b in pairwise(blocks) if a.kind == b.kind == "item"]
-    return [
-        len(items),
-        sum(bool(_NUMBERED.match(b.sign)) for b in items),
-        sum(b.level > 1 for b in items),
-        sum(bool(_LEAD.match(b.content)) for b in items),
-        sum(bool(_BLANK_LINE.search(text[max(0, b.start - NEAR) : b.start])) for b in behind),
-        len(behind),
-    ]
-
+from momus_critics.layout.blocks import CODE, FEATURES, KINDS, Blocks, read_blocks
 
 PARTS = 1_000_000
 """Relative positions are counted in millionths, so that their sums are exact."""
@@ -217,7 +62,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
     r"""z is the kind of each block of a document in turn; P_c(z) is a Markov chain with a start and an end.
 
     Blocks are headings by level, paragraphs by length, lines of their own, list items, quotations, code, tables, verse
-    and breaks (`momus_critics.layout`). They are observed. A text without marks still has paragraphs.
+    and breaks (`momus_critics.layout.blocks`). They are observed. A text without marks still has paragraphs.
 
     >>> from momus import Corpus
     >>> critic = Layout().fit(Corpus.from_texts(["It rained.\n\nShe left.", "He came."]))
@@ -256,7 +101,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
     def fit_from(self, counts: Counts) -> Self:
         """Choose the smoothing constant by cross-validation over folds of documents, and smooth the transitions."""
         self.titles_ = list(KINDS)
-        visits = self.learn_counts(list(counts.array("transitions").astype(np.float64)))
+        visits = self._learn_counts(list(counts.array("transitions").astype(np.float64)))
         self.positions_ = counts.array("positions") / PARTS / np.maximum(visits, 1)
         return self
 
@@ -354,4 +199,4 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the blocks, with the unlikely ones marked."""
-        return self.shown(document, [b.content for b in text_blocks(document[0].text)])
+        return self._shown(document, [b.content for b in text_blocks(document[0].text)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats, Ints
 from momus.text.blocks import PROSE, Kind
 from momus.text.corpus import Corpus
-from momus.text.languages import ANY, Scripts
+from momus.text.languages import ANY
 from momus.text.plain import INVISIBLE, in_place
 from momus_critics.evidence import Mark, mark_passage
 from momus_critics.marks.characters import (
@@ -96,7 +96,7 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
         limits="It cannot see whether a mark stands in its place: only how often each kind stands in a document.",
     )
     reads = "spelled"
-    scripts: ClassVar[Scripts] = ANY
+    scripts = ANY
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Sums and sums of squares over documents."""

@@ -127,7 +127,7 @@ class Passages(ChainCritic, DeviceMixin):
     titles: Literal["auto", "never"] = "auto"
     seed: int = 0
 
-    def new_embedder(self) -> Any:
+    def _new_embedder(self) -> Any:
         """The unfitted embedder."""
         if self.embedder == "words":
             return construct(WordPairs, self.options or {}, "embedder 'words'")
@@ -135,7 +135,7 @@ class Passages(ChainCritic, DeviceMixin):
         return make_embedder(self.embedder, {**model, **(self.options or {})}, {"seed": self.seed}, OWN)
 
     # a saved state is read into these; what they are fitted with stands in `fit`
-    new_places, new_segmenter, new_typed = PlaceFeatures, Segmenter, TypedSections
+    _new_places, _new_segmenter, _new_typed = PlaceFeatures, Segmenter, TypedSections
 
     @property
     def _typed(self) -> TypedSections | None:
@@ -150,7 +150,7 @@ class Passages(ChainCritic, DeviceMixin):
                 f"{LEAST} pieces of {self.piece_length} words",
                 hint="give longer documents, or lower piece_length",
             )
-        embedder, segmenter = self.new_embedder(), Segmenter(states=self.n_states, seed=self.seed)
+        embedder, segmenter = self._new_embedder(), Segmenter(states=self.n_states, seed=self.seed)
         embedder.device = segmenter.device = self.device
         self.places_ = PlaceFeatures(seed=self.seed)
         self.embedder_ = embedder.fit(pieces)
@@ -169,7 +169,7 @@ class Passages(ChainCritic, DeviceMixin):
             )
         self.titles_ = state_names(pieces, self.kept_[flat], len(used))
         labels, chain_offsets = self._chain(chains)  # (stretches,), (n + 1,)
-        self.learn_chain(labels, chain_offsets, self.seed)
+        self._learn_chain(labels, chain_offsets, self.seed)
         stretches = float(np.median(np.diff(chain_offsets)))
         if stretches < LEAST:  # documents of a stretch or two have no order that could be learned
             raise FittingError(
@@ -291,4 +291,4 @@ class Passages(ChainCritic, DeviceMixin):
         """Show the stretches, with transitions below 1 % marked."""
         pieces, ((_, borders),) = self._decode(document)
         texts = [" ".join(pieces[a:b]) for a, b in pairwise(borders)]
-        return self.shown(document, texts)
+        return self._shown(document, texts)

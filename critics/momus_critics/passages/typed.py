@@ -106,7 +106,7 @@ class TypedSections(Estimator):
 
     seed: int = 0
 
-    new_terms = WordPairs
+    _new_terms = WordPairs
 
     def fit(self, corpus: Corpus) -> Self:
         """Learn types, chain, lengths and regressions from a corpus that `type_names` calls titled."""
@@ -122,7 +122,7 @@ class TypedSections(Estimator):
         entered = np.bincount(types, begins, minlength=k) + 0.5  # sections that begin, by type
         self.stay_ = 1 - entered / (np.bincount(types, minlength=k) + 1.0)
         self.sections_ = float(begins.sum() / (len(offsets) - 1))
-        self.terms_ = self.new_terms().fit(places)
+        self.terms_ = self._new_terms().fit(places)
         self._regress(self.terms_.embed(places), offsets, types + k * begins)
         return self
 

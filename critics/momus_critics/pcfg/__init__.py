@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus.text.languages import SPACED, Scripts
+from momus.text.languages import SPACED
 from momus_critics.evidence import curves, means_by_class
 from momus_critics.fits.known import unseen_types
 from momus_critics.passages.pieces import sentences
@@ -68,7 +68,7 @@ class Pcfg(WordCritic[ParsedSentences], DeviceMixin):
         aggregated=False,
     )
     sequence = True
-    scripts: ClassVar[Scripts] = SPACED
+    scripts = SPACED
 
     treebank: str = ""
     max_sentence: Annotated[int, Range(1, 1000)] = 40

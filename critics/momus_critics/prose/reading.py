@@ -109,6 +109,12 @@ class Prose(Ragged):
         digests = (hashlib.blake2b(w.encode("utf-8", "surrogatepass"), digest_size=8).digest() for w in self.words)
         return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)[self.ids]
 
+    @cached_property
+    def starts(self) -> Ints:
+        """The first token of each sentence, and the end of the last one: int64 (sentences + 1,)."""
+        sentences = int(self.sentences[-1]) + 1 if len(self.ids) else 0
+        return np.searchsorted(self.sentences, np.arange(sentences + 1))
+
     def tokens(self, start: int = 0, stop: int | None = None) -> list[str]:
         """The tokens of a stretch as the text spells them."""
         return [self.spelled[i] for i in self.codes[start:stop].tolist()]
@@ -279,10 +285,10 @@ class ProseCritic(TextCritic[Z], ABC):
         """The tokenizer that the parameters name, with borders of paragraphs as tokens."""
         return paragraph_tokenizer(self.tokens)
 
-    def prose(self, batch: Corpus) -> Prose:
+    def _prose(self, batch: Corpus) -> Prose:
         """Words, sentences and paragraphs of a batch."""
         return batch.tokens(self.tokenizer).read_once(read_prose)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without tokens."""
-        return ["no token" if n == 0 else None for n in self.prose(batch).lengths]
+        return ["no token" if n == 0 else None for n in self._prose(batch).lengths]

@@ -85,7 +85,7 @@ class Register(ProseCritic[RegisterLatents]):
         """Standardise the features, and fit the loadings."""
         from sklearn.decomposition import FactorAnalysis
 
-        values, words = count_features(self.prose(real))
+        values, words = count_features(self._prose(real))
         # rates of short documents are noise, which the loadings would fit; all, if too few are long
         x = _scaled(values[words >= LEAST_WORDS] if (words >= LEAST_WORDS).sum() >= self.min_documents else values)
         self.mean_, self.sd_ = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-3)
@@ -119,12 +119,12 @@ class Register(ProseCritic[RegisterLatents]):
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents of too few words for rates."""
-        words = count_words(self.prose(batch))
+        words = count_words(self._prose(batch))
         return [f"fewer than {LEAST_WORDS} words" if n < LEAST_WORDS else None for n in words]
 
     def project(self, batch: Corpus) -> RegisterLatents:
         """The normal posterior of z given the features."""
-        values, _ = count_features(self.prose(batch))
+        values, _ = count_features(self._prose(batch))
         standard = (_scaled(values) - self.mean_) / self.sd_
         weighted = self.loadings_ / self.noise_  # Λ Ψ⁻¹, (K, F)
         covariance = np.linalg.inv(np.eye(len(weighted)) + weighted @ self.loadings_.T)

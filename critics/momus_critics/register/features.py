@@ -13,7 +13,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from momus.numeric.ragged import owners_of
+from momus.numeric.ragged import distinct, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus_critics.prose.reading import Prose
 
@@ -153,8 +153,7 @@ def _different(prose: Prose, owners: Ints, n: int) -> Floats:
     lengths = np.diff(first)
     # a document shorter than a stretch is one of its own length
     whole = (stretch < np.maximum(lengths // WINDOW, 1)[owner]) if len(held) else np.zeros(0, dtype=bool)
-    keys = np.stack([owner[whole], stretch[whole], ids[whole]])
-    # distinct (document, stretch, word): a word counts once in each stretch
-    new = np.unique(keys, axis=1)[0] if keys.size else np.zeros(0, dtype=np.int64)
+    # a word counts once in each stretch of a document
+    new = distinct(owner[whole], stretch[whole], ids[whole])[0][0]
     total = np.bincount(owner[whole], minlength=n)
     return np.asarray(np.bincount(new, minlength=n) / np.maximum(total, 1))

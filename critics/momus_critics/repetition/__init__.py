@@ -78,17 +78,17 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
 
     min_length: Annotated[int, Range(2, 100)] = 4
 
-    new_process = CopyProcess
+    _new_process = CopyProcess
 
     state_names = STATES
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count how often copies begin and go on."""
-        return self.new_process().count(self.project(real))
+        return self._new_process().count(self.project(real))
 
     def fit_from(self, counts: Counts) -> Self:
         """Turn counts into hazards."""
-        self.process_ = self.new_process().learn(counts)
+        self.process_ = self._new_process().learn(counts)
         return self
 
     def check_state(self, state: Fitted) -> None:
@@ -97,7 +97,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
 
     def project(self, batch: Corpus) -> Copies:
         """Find the copied stretches of each document."""
-        prose = self.prose(batch)
+        prose = self._prose(batch)
         states, distances, ages = copies_of(
             prose.ids, prose.offsets, prose.sentences, prose.paragraphs, self.min_length
         )

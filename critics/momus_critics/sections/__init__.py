@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus.text.languages import WORDS, Scripts
+from momus.text.languages import WORDS
 from momus.text.tokens import Tokenizer, get_tokenizer
 from momus.text.vocabulary import OTHER, frequent_titles, normalize_title
 from momus_critics.chains import posterior as joint
@@ -99,7 +99,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
         ),
     )
     sequence = True
-    scripts: ClassVar[Scripts] = WORDS
+    scripts = WORDS
     min_documents = 5
 
     posterior: str = "linear"
@@ -117,14 +117,14 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
         """The tokenizer of the linear posterior; others need none."""
         return get_tokenizer(self.tokens, self.lower, "says") if self.posterior == "linear" else None
 
-    def new_posterior(self) -> Any:
+    def _new_posterior(self) -> Any:
         """The unfitted posterior of bodies."""
         if self.posterior == "linear":
-            return self.new_titled(titles=False)
+            return self._new_titled(titles=False)
         parameters = {"model": self.model, "seed": self.seed, **(self.options or {})}
         return make_adapter("posterior", self.posterior, parameters, builtin=("linear", "titles"))
 
-    def new_titled(self, titles: bool = True) -> LinearPosterior:
+    def _new_titled(self, titles: bool = True) -> LinearPosterior:
         """The unfitted posterior of titles and bodies."""
         return LinearPosterior(tokens=self.tokens, lower=self.lower, titles=titles, seed=self.seed)
 
@@ -143,14 +143,14 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
                 hint="give more documents with `sections` and `section_names`, or lower min_count",
             )
         labels = self._labels(titles)  # (N,)
-        self.learn_chain(labels, _offsets(titled), self.seed)
+        self._learn_chain(labels, _offsets(titled), self.seed)
         if self.posterior != "titles":
-            posterior = self.new_posterior()
+            posterior = self._new_posterior()
             posterior.device = self.device
             self.posterior_ = posterior.fit(titled, labels, self.states)
         self.reads_ = BODIES
         if self._may_read_titles:
-            self.titled_ = self.new_titled().fit(titled, labels, self.states)
+            self.titled_ = self._new_titled().fit(titled, labels, self.states)
         return self
 
     @property
@@ -304,7 +304,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the most probable types, with transitions below 1 % marked, and say which repair helps most."""
-        return repaired(self, document, self.shown(document, document.section_texts.to_pylist()))
+        return repaired(self, document, self._shown(document, document.section_texts.to_pylist()))
 
 
 def titled_share(corpus: Corpus) -> float:

@@ -87,7 +87,7 @@ class SectionFeatures(Estimator):
 
     titles: bool = False
 
-    new_body = new_opening = new_title = TermWeights
+    _new_body = _new_opening = _new_title = TermWeights
 
     def fit(self, corpus: Corpus, tokenizer: Tokenizer) -> Self:
         """Learn the vocabularies and their weights."""
@@ -202,14 +202,14 @@ class LinearPosterior(CalibratedPosterior):
     titles: bool = False
     seed: int = 0
 
-    def new_features(self) -> SectionFeatures:
+    def _new_features(self) -> SectionFeatures:
         """The unfitted features."""
         return SectionFeatures(titles=self.titles)
 
     def fit(self, corpus: Corpus, labels: Ints, states: int) -> Self:
         """Learn vocabulary, weights, and the temperature that calibrates held-out probabilities."""
         tokenizer = get_tokenizer(self.tokens, self.lower, "says")
-        self.features_ = self.new_features().fit(corpus, tokenizer)
+        self.features_ = self._new_features().fit(corpus, tokenizer)
         x = self.features_.matrix(corpus, tokenizer)
         offsets = offsets_of(corpus.section_counts)
         start = self._fit_temperature(x, offsets, labels, states)

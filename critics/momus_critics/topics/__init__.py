@@ -113,7 +113,7 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
     shrinkage: Annotated[float, Range(0, 10**9)] = 0.0
     seed: int = 0
 
-    new_known = KnownWords
+    _new_known = KnownWords
 
     def fit(self, real: Corpus) -> Self:
         """Build the vocabulary, and fit by variational EM."""
@@ -138,7 +138,7 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
         self.curve_ = np.array(model.curve)
         self.point_ = point
         self.documents_, self.tokens_ = int(counts.shape[0]), int(counts.sum())
-        self.known_ = self.new_known().fit(real.tokens(self.tokenizer), self.vocabulary_, self._rules)
+        self.known_ = self._new_known().fit(real.tokens(self.tokenizer), self.vocabulary_, self._rules)
         return self
 
     def tried(self) -> dict[str, Any]:

@@ -40,42 +40,56 @@ class Prior:
         return cls(mean, torch.cholesky_inverse(factor), float(2 * factor.diagonal().log().sum()))
 
 
-CELLS = 20_000_000
-"""Largest number of entries of a (documents, types, K) array."""
+CPU_CELLS, CELLS, MOST = 1_500_000, 20_000_000, 512
+"""Largest number of entries of a (documents, types, K) array, on a CPU and elsewhere, and most documents of a batch.
+
+On a CPU the memory of one small array is used again for the next one; but each call for a batch costs as much as the
+sums of some documents of ten topics do."""
 
 
-def batches_of(counts: sparse.csr_array, topics: int, most: int) -> list[NDArray[np.intp]]:
-    """Row numbers of documents, in batches of similar numbers of types and at most ``most`` documents."""
+def batches_of(counts: sparse.csr_array, topics: int, device: str) -> list[NDArray[np.intp]]:
+    """Row numbers of documents, in batches of similar numbers of types that suit a device."""
+    cells = CPU_CELLS if device == "cpu" else CELLS
     types = np.diff(counts.indptr)
     order = np.argsort(-types, kind="stable")  # the most types first: the first of a batch sets its padding
     batches, first = [], 0
     while first < len(order):
-        count = int(np.clip(CELLS // max(int(types[order[first]]) * topics, 1), 1, most))
+        count = int(np.clip(cells // max(int(types[order[first]]) * topics, 1), 1, MOST))
         batches.append(order[first : first + count])
         first += count
     return batches
 
 
+@dataclass(frozen=True)
 class Batch:
     """Word counts of B documents, on a device, padded to the largest number of types L of a document.
 
     Products of small matrices sum over words and topics three times as fast as sums by the index of a document do.
 
-    Parameters
+    Attributes
     ----------
-    counts
-        CSR (B, V).
+    words, counts
+        (B, L): the number of each stored word and its count; padding is word 0 with count 0.
+    total
+        (B,): the length of each document.
     """
 
-    def __init__(self, counts: sparse.csr_array, device: str, dtype: torch.dtype) -> None:
+    words: Tensor
+    counts: Tensor
+    total: Tensor
+
+    @classmethod
+    def of(cls, counts: sparse.csr_array, device: str, dtype: torch.dtype) -> Batch:
+        """Pad the counts of some documents, CSR (B, V)."""
         rows, places = owners_of(counts.indptr), places_of(counts.indptr)
-        self.size = counts.shape[0]
-        padded = np.zeros((2, self.size, max(int(places.max(initial=0)) + 1, 1)))
+        padded = np.zeros((2, counts.shape[0], max(int(places.max(initial=0)) + 1, 1)))
         padded[:, rows, places] = counts.indices, counts.data
-        # words and counts (B, L), where padding is word 0 with count 0; total is the length of each document, (B,)
-        self.words = torch.from_numpy(padded[0].astype(np.int64)).to(device)
-        self.counts = torch.from_numpy(padded[1]).to(device, dtype)
-        self.total = self.counts.sum(dim=1)
+        stored = torch.from_numpy(padded[1]).to(device, dtype)
+        return cls(torch.from_numpy(padded[0].astype(np.int64)).to(device), stored, stored.sum(dim=1))
+
+    def at(self, rows: Tensor) -> Batch:
+        """Some of the documents."""
+        return self if len(rows) == len(self.total) else Batch(self.words[rows], self.counts[rows], self.total[rows])
 
     def gather(self, phi: Tensor) -> Tensor:
         """Gather φ of each stored word, (B, L, K), from φᵀ (V, K)."""
@@ -126,7 +140,7 @@ def expected_log_likelihood(counts: sparse.csr_array, phi: Floats, lam: Floats, 
     lam, var
         (n, K − 1).
     """
-    batch = Batch(counts, "cpu", torch.float64)
+    batch = Batch.of(counts, "cpu", torch.float64)
     means, variances = (torch.from_numpy(np.asarray(x, dtype=np.float64)) for x in (lam, var))
     value, _ = word_part(batch, batch.gather(torch.from_numpy(np.ascontiguousarray(phi.T))), means)
     inside = torch.cat([means + variances / 2, means.new_zeros(len(means), 1)], dim=1)
@@ -196,23 +210,24 @@ def newton(
     step = torch.cholesky_solve(gradient[:, :, None], factor)[:, :, 0]
     # a factor that failed leaves numbers without meaning in its own document only
     step = torch.where((info == 0)[:, None] & torch.isfinite(step), step, gradient / prior.precision.diagonal())
-    # backtracking per document: a step that raises the bound is taken once, any other is tried at a quarter of its size
-    size = torch.ones_like(best)  # (B,)
     # at a maximum, bounds differ by rounding alone, which would have every document try all sizes
     least = best - torch.finfo(best.dtype).eps * best.abs()
+    lam, best, expected, value = lam.clone(), best.clone(), expected.clone(), value.clone()
+    # backtracking: documents whose step does not raise their bound try a quarter of it
+    rows = torch.arange(len(lam), device=lam.device)
     for _ in range(6):
-        tried = lam + size[:, None] * step
-        new_value, new_expected = word_part(batch, word_phi, tried)
-        new = new_value + rest(batch, prior, tried, var)
-        better = new >= least
-        lam = torch.where(better[:, None], tried, lam)
-        expected = torch.where(better[:, None], new_expected, expected)
-        value, best = torch.where(better, new_value, value), torch.where(better, new, best)
-        if bool(better.all()):
+        part, tried = batch.at(rows), lam[rows] + step[rows]
+        new_value, new_expected = word_part(part, word_phi if part is batch else word_phi[rows], tried)
+        new = new_value + rest(part, prior, tried, var[rows])
+        better = new >= least[rows]
+        moved = rows[better]
+        lam[moved], best[moved], expected[moved], value[moved] = (
+            x[better] for x in (tried, new, new_expected, new_value)
+        )
+        rows = rows[~better]
+        if not len(rows):
             break
-        size = torch.where(better, torch.zeros_like(size), size / 4)
-        # documents that moved try a step of 0 from here on: `better` stays true, and nothing changes
-        step = torch.where(better[:, None], torch.zeros_like(step), step)
+        step = step / 4
     return lam, best, expected, value
 
 

@@ -21,7 +21,7 @@ from momus.numeric.types import Floats
 from momus_critics.fits.mixtures import cluster_counts, smoothed
 from momus_critics.topics.bound import Batch, Prior, ascend, batches_of
 
-TRIAL_DOCUMENTS, TRIAL_STEPS = 2000, 40
+TRIAL_DOCUMENTS, TRIAL_STEPS = 2000, 20
 
 
 def halves(counts: sparse.csr_array, seed: int) -> tuple[sparse.csr_array, sparse.csr_array]:
@@ -59,7 +59,7 @@ def completed(model: Model, held: tuple[sparse.csr_array, sparse.csr_array], opt
 def point_is_enough(counts: sparse.csr_array, options: Options) -> bool:
     """Whether point estimates of φ complete held-out documents as well as Dirichlet posteriors, to one standard error.
 
-    Both are fitted on at most 2,000 documents for 40 steps of EM; a fifth is held out. Point estimates give less biased
+    Both are fitted on at most 2,000 documents for 20 steps of EM; a fifth is held out. Point estimates give less biased
     Latent NLLs, but overfit topics with few tokens.
     """
     n = counts.shape[0]
@@ -74,11 +74,6 @@ def point_is_enough(counts: sparse.csr_array, options: Options) -> bool:
         scores.append(completed(fit(sparse.csr_array(counts[train]), trial), held, trial))
     gain = scores[0] - scores[1]  # of points over Dirichlet posteriors, in nats per held-out document
     return bool(gain.mean() >= -gain.std() / np.sqrt(cut))
-
-
-CPU_BATCH, BATCH = 64, 512
-"""Documents per batch, on a CPU and elsewhere. On a CPU the memory of one small batch is used again for the next one;
-large batches, whose memory is new each time, take twice as long."""
 
 
 @dataclass
@@ -183,8 +178,8 @@ def _step(counts: sparse.csr_array, options: Options, model: Model) -> float:
     prior = Prior.of(_tensor(model.mean, options), _tensor(model.covariance, options))
     words = torch.zeros_like(phi, dtype=torch.float64)
     total = 0.0
-    for rows in batches_of(counts, options.topics, _most(device)):
-        batch = Batch(counts[rows], device, dtype)
+    for rows in batches_of(counts, options.topics, device):
+        batch = Batch.of(counts[rows], device, dtype)
         word_phi = batch.gather(phi)  # (B, L, K)
         lam, var = _tensor(model.lam[rows], options), _tensor(model.var[rows], options)
         lam, var, value, _ = ascend(batch, word_phi, prior, lam, var, options.inner, 1e-5)
@@ -198,11 +193,6 @@ def _step(counts: sparse.csr_array, options: Options, model: Model) -> float:
     elbo = total - model.divergence
     _maximise(model, words.cpu().numpy().T, options)
     return elbo
-
-
-def _most(device: str) -> int:
-    """Documents per batch on a device, at most."""
-    return CPU_BATCH if device == "cpu" else BATCH
 
 
 def _maximise(model: Model, words: Floats, options: Options) -> None:
@@ -263,9 +253,9 @@ def infer(
     prior = Prior.of(_tensor(mean, options), _tensor(covariance, options))
     # the optimum of ν² without words: a document without any is done at once
     spread = 1 / prior.precision.diagonal()
-    for rows in batches_of(counts, d + 1, _most(options.device)):
-        batch = Batch(counts[rows], options.device, options.dtype)
-        start_lam, start_var = prior.mean.expand(batch.size, d).clone(), spread.expand(batch.size, d).clone()
+    for rows in batches_of(counts, d + 1, options.device):
+        batch = Batch.of(counts[rows], options.device, options.dtype)
+        start_lam, start_var = prior.mean.expand(len(rows), d).clone(), spread.expand(len(rows), d).clone()
         posterior = ascend(batch, batch.gather(phi_t), prior, start_lam, start_var, rounds, 1e-7)
         lam[rows], var[rows], values[rows] = (x.double().cpu().numpy() for x in posterior[:3])
     return lam, var, values

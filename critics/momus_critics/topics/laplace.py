@@ -43,13 +43,13 @@ def refine(counts: sparse.csr_array, model: Model, options: Options) -> Model | 
     mean, covariance = (torch.from_numpy(x).to(options.device, dtype) for x in (model.mean, model.covariance))
     n = counts.shape[0]
     limit = np.log(counts.sum() / n) ** 2  # (log of the mean length)²
-    batches = batches_of(counts, len(mean) + 1, 512)
+    batches = batches_of(counts, len(mean) + 1, options.device)
     with stage("covariance of topics", ROUNDS) as advance:
         for i in range(ROUNDS):
             prior = Prior.of(mean, covariance)
             spread, expected = torch.zeros_like(covariance), torch.empty_like(lam)
             for rows in batches:
-                batch = Batch(counts[rows], options.device, dtype)
+                batch = Batch.of(counts[rows], options.device, dtype)
                 # three steps, as modes move little from one round to the next
                 lam[rows] = climb(batch, phi, prior, lam[rows], 3)
                 expected[rows], covariances = posterior_moments(batch, phi, prior, lam[rows])

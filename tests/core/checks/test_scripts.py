@@ -4,7 +4,7 @@ import pytest
 
 from momus import Corpus, compare
 from momus.checks.languages import scripts_of, unclaimed
-from momus.critic import Critic, TokenCritic
+from momus.critic import Critic
 from momus.critic.hooks import claimed_scripts
 from momus.critic.registry import critic_class
 from momus.text.languages import ANY, SPACED, WORDS, Scripts
@@ -35,9 +35,9 @@ def test_every_shipped_critic_says_what_it_reads():
 
 def test_defaults_of_plug_ins_are_what_spaces_separate():
     assert claimed_scripts(Critic) == SPACED
-    assert TokenCritic.scripts == WORDS
-    assert Length(tokens="whitespace").claims() == ANY
-    assert Coreference(resolver="given").claims() == ANY
+    assert Length().scripts == WORDS
+    assert Length(tokens="whitespace").scripts == ANY
+    assert Coreference(resolver="given").scripts == ANY
 
 
 def test_scripts_of_a_text_do_not_depend_on_order():

@@ -290,7 +290,7 @@ def test_parquet_stays_parquet(place, tmp_path):
 
 def test_planted_loops_of_the_controls_go(place, tmp_path):
     real = momus.read_corpus(place / "real.jsonl")
-    planted = DEFECTS["repetition-loop"].plant(real.take(np.arange(40)), 0.6, seed=0).corpus
+    planted = DEFECTS["repetition-loop"].plant(real.take(np.arange(40)), 0.6, seed=0)
     rows = [{"id": d.id, "text": d.text} for d in planted]
     clean = [{"id": f"r{i}", "text": t} for i, t in enumerate(texts(160, 77))]
     write_lines(tmp_path / "new.jsonl", [*rows, *clean])

@@ -114,7 +114,7 @@ def documents():
 
 def test_corpora_that_are_made_from_others_keep_groups_and_fields():
     corpus = documents()
-    changed = MORE["pronoun-swap"].plant(corpus, 1.0).corpus
+    changed = MORE["pronoun-swap"].plant(corpus, 1.0)
     for other in (corpus.take([0, 1, 2, 3, 4, 5]), corpus.slice(0, 6), Corpus.from_documents(corpus), changed):
         assert other.groups == ["g0", "g1"] * 3
         assert other.field("k") == list("012345")

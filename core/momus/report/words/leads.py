@@ -15,7 +15,7 @@ from momus.report.words.joint import count
 from momus.report.words.sentences import axes, said, says_what, versus
 from momus.report.words.slices import alike_sentences, slice_sentences, win_sentences
 from momus.runs.answer import Answer, Cell, CorpusAnswer
-from momus.runs.findings import Broken
+from momus.runs.broken import Broken
 from momus.text.counting import counted, joined, text_of
 
 IDS, EACH, AXES = 3, 2, 3

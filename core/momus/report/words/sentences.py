@@ -9,8 +9,9 @@ from momus.arguments import arg
 from momus.report.safe import one_line
 from momus.report.words.findings import statistic_name
 from momus.report.words.format import HUMAN, compared, number, p_value, percent, rounded, signed_percent
-from momus.runs.answer import NAMED, Answer, AxisAnswer, Cell, CorpusOveruse
+from momus.runs.answer import Answer, AxisAnswer, Cell
 from momus.runs.findings import Finding
+from momus.runs.overuse import NAMED, CorpusOveruse
 from momus.runs.result import CriticResult
 from momus.text.counting import counted, joined, text_of
 from momus.verdicts.band import OWN, atlas

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from momus.runs.findings import broken_of
+from momus.runs.broken import broken_of
 from momus.runs.result import Results
 from momus.text.counting import clipped, counted, percentage, text_of
 
