@@ -3,6 +3,8 @@
 * Halves of one model without a common prompt, and of one text by authors: the share of splits with anything verified.
 * Ten predicates planted into answers, each into 8 to 40 % of the documents of one half: which are verified, and
   described by a word or sign of what was planted.
+* Answers of one model to another mix of prompts, or of another mix of lengths: the share of splits with anything
+  verified, with and without the covariate, and whether what was planted besides is.
 * Pairs of versions: whether what a reader wrote down before is among the first five.
 
 Run:  python benchmarks/validity/discoveries.py [--splits 200] [--documents 200] [--out DIR]
@@ -103,6 +105,59 @@ def planted(documents: int, repeats: int) -> list[list[str]]:
     return [*rows, ["all", "", f"{sum(counts.values()) / repeats / len(counts):.2f}"]]
 
 
+BESIDES = "opens with a greeting"
+MIX = 0.7
+WRITING = ("write", "create", "generate", "compose", "make a", "give me", "list", "provide")
+
+
+def mixes(splits: int, documents: int, model: str = "alpaca-7b") -> list[list[str]]:
+    """Two texts of one model, of which one has 70 % of a kind of documents and the other 30 %: what is verified.
+
+    Without the covariate, and with what is planted into one, in a quarter of the splits.
+    """
+    texts = rows_of("answers", model)
+    with gzip.open(data() / "answers" / "prompts.jsonl.gz", "rt", encoding="utf-8") as lines:
+        asked = {row["prompt_id"]: row["prompt"].lower() for row in map(json.loads, lines)}
+    words = {i: len(text.split()) for i, text in texts.items()}
+    middle = np.median(list(words.values()))
+    kinds = {
+        "requests to write something": ("kind", {i: any(w in asked[i] for w in WRITING) for i in texts}),
+        "answers longer than most": ("length", {i: n > middle for i, n in words.items()}),
+    }
+    rows = []
+    for name, (covariate, first) in kinds.items():
+        found = [name, covariate, f"{splits}"]
+        for way in ("without", "with", BESIDES):
+            seeds = range(splits if way == "with" else splits // 4)
+            hits = sum(
+                _verified(texts, first, documents, seed, [covariate] * (way != "without"), way) for seed in seeds
+            )
+            found.append(f"{hits / len(seeds):.3f}")
+        rows.append(found)
+        print(rows[-1], flush=True)
+    return rows
+
+
+def _verified(
+    texts: dict[str, str], first: dict[str, bool], documents: int, seed: int, control_for: list[str], way: str
+) -> bool:
+    """Whether anything is verified between texts with another mix of two kinds; of a planted greeting, whether that."""
+    rng = np.random.default_rng([seed, 2])
+    order = rng.permutation(sorted(texts)).tolist()
+    one, other = ([i for i in order if first[i] == kind] for kind in (True, False))
+    many, few = round(MIX * documents), documents - round(MIX * documents)
+    sides = one[:many] + other[:few], one[many : many + few] + other[few : few + many]
+    share, change, _ = PLANTED[BESIDES]
+    changed = rng.permutation(sides[1])[: round(2 * share * documents)].tolist() if way == BESIDES else []
+    both = [
+        corpus(side, ids, name).with_field("kind", [str(first[i]) for i in ids])
+        for side, ids, name in zip((texts, texts | {i: change(texts[i]) for i in changed}), sides, "ab", strict=True)
+    ]
+    result = discover(both[0], both[1], control_for=control_for, seed=seed)
+    said = " ".join(predicate_words(d.features).lower() for d in result.verified)
+    return bool(re.search(r"\bgood\b|\bday\b", said) if way == BESIDES else said)
+
+
 def versions() -> list[list[str]]:
     """The first five discoveries of each pair, whether the reader's are among them, and seconds of CPU."""
     rows = []
@@ -130,12 +185,17 @@ def main() -> None:
     print(*pairs, sep="\n", flush=True)
     found = planted(2 * a.documents, a.repeats)
     print(*found, sep="\n", flush=True)
+    mixed = mixes(a.splits, a.documents)
     null = alarms(a.splits, a.documents)
     parts = [
         "# Discoveries: verified where something is, and where nothing is",
         "`python benchmarks/validity/discoveries.py`; half of the prompts propose, the others verify; level 0.05.",
         f"Halves of one model without a common prompt, {a.documents} | {a.documents} answers: any verified.",
         markdown_table(["model", "splits", "any verified"], null),
+        f"One model, {a.documents} | {a.documents} answers to other prompts, of which 70 % and 30 % are of one kind: "
+        f"any verified without the covariate (a quarter of the splits), with it, and with it a greeting planted into "
+        f"{2 * PLANTED[BESIDES][0]:.0%} of one text.",
+        markdown_table(["another mix of", "covariate", "splits", "without", "with", "greeting found"], mixed),
         f"Planted into {2 * a.documents} answers beside themselves, all ten at once, {a.repeats} times: verified, and "
         "described by a word of what was planted.",
         markdown_table(["planted", "documents", "verified and described"], found),

@@ -255,7 +255,63 @@ def test_failures_that_pass_are_repeated_and_refusals_counted(server, tmp_path):
     assert time.monotonic() - start >= 1  # as long as the server asked for
     by_id = {r["id"]: r for r in records(tmp_path / "a.jsonl")}
     assert [by_id[id]["offer"] for id in texts().ids] == ["no", "yes", "no", None, "no", "yes", "no", "yes"]
-    assert by_id[texts().ids[3]]["unanswered"] == "(the server answered 413)"
+    assert by_id[texts().ids[3]]["refused"] == "the server answered 413"
+
+
+def test_what_a_server_refuses_is_told_with_its_reason_and_asked_again_if_wished(server, tmp_path, momus):
+    refusals = {
+        "Text 0.": (400, {}, {"error": {"message": "at most 4096 tokens", "code": 400}}),
+        "Text 1.": (422, {}, {"detail": "at most 4096 tokens"}),
+        "Text 2.": (400, {}, {"error": {"message": "at most 4096 tokens"}}),
+        "Text 3.": (200, {}, {"choices": [{"finish_reason": "content_filter", "message": {"content": ""}}]}),
+        "Text 4.": (413, {}, f"<html>too large, key={KEY}</html>".encode()),
+    }
+    server.reply = lambda body: refusals.get(server.text_of(body)) or server.by_words(body)
+    path, out = tmp_path / "new.jsonl", tmp_path / "o.jsonl"
+    lines = [{"id": str(i), "text": f"Text {i}."} for i in range(8)]
+    path.write_text("\n".join(map(json.dumps, [*lines, {"id": "twice", "text": "Text 0."}])))
+    call = ("ask", "?", "-g", f"new={path}", "--url", server.url, "-m", "m", "-o", out)
+    code, told = momus(*call)
+    assert code == 0, told
+    assert "2 texts refused: the server answered 400: at most 4096 tokens" in told
+    assert "1 text refused: the server answered 422: at most 4096 tokens" in told
+    assert "1 text refused: the server's filter of content" in told
+    assert "--again asks about all 5 again" in told
+    assert len(records(out)) == 9
+    assert label_file(out).fields == ("o",)
+    assert sum(r["o"] is None for r in records(out)) == 6
+    server.requests.clear()
+    code, told = momus(*call, "--resume")
+    assert (code, len(server.requests), len(records(out))) == (0, 0, 9)
+    assert "--again asks about all 5 again" in told
+    # a dry run changes nothing
+    before = out.read_bytes()
+    assert "5 calls to m" in momus(*call, "--again", "--dry-run")[1]
+    assert out.read_bytes() == before
+    for text in ("Text 1.", "Text 2.", "Text 3.", "Text 4."):
+        del refusals[text]
+    code, told = momus(*call, "--again")
+    assert (code, len(server.requests)) == (0, 5)
+    assert "1 text refused: the server answered 400: at most 4096 tokens" in told
+    assert "--again asks about it again" in told
+    assert sorted(r["id"] for r in records(out)) == [*map(str, range(8)), "twice"]
+    assert {r["id"] for r in records(out) if r["o"] is None} == {"0", "twice"}
+    # those of texts that are not named now stay
+    other = Corpus.from_texts(["Text 0.", "Text 9."], name="other")
+    server.reply = server.by_words
+    asking = Asking(
+        Question("?"), ServerLabeller(OpenAIServer(server.url, "m"), {}), [other], out, "o", resume=True, again=True
+    )
+    asking.run({}, Silent())
+    assert {(r["corpus"], r["id"]) for r in records(out) if r["o"] is None} == {("new", "0"), ("new", "twice")}
+    assert sum(r["corpus"] == "other" and r["o"] == "no" for r in records(out)) == 2
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b'{"error": {"code": 7}}', b'{"message": ["x"]}', b"[" * 10**5])
+def test_refusals_without_a_reason_are_refusals(server, tmp_path, content):
+    server.reply = lambda body: (400, {}, content)
+    asked(server.labeller(), tmp_path / "a.jsonl", [texts(1)])
+    assert records(tmp_path / "a.jsonl")[0]["refused"] == "the server answered 400"
 
 
 def test_a_server_that_is_gone_ends_the_command_with_what_was_answered(server, tmp_path, momus):
@@ -350,7 +406,7 @@ def test_answers_to_something_else_stay(server, tmp_path):
     assert out.read_bytes() == before
 
 
-@pytest.mark.parametrize("name", ["id", "corpus", "labeller", "asked"])
+@pytest.mark.parametrize("name", ["id", "corpus", "labeller", "refused", "asked"])
 def test_a_label_is_not_called_as_another_field(server, tmp_path, name):
     with pytest.raises(UsageError, match="another field"):
         Asking(OFFER, server.labeller(), [texts(2)], tmp_path / "a.jsonl", name, resume=False)
@@ -437,4 +493,5 @@ def test_the_command_labels_with_a_local_model(short, causal_lm, tmp_path, momus
 def test_a_local_model_leaves_what_it_cannot_read_unanswered(local):
     (answer,) = [a for _, a in local.answers(OFFER, ["the cat sat on the mat " * 100])]
     assert answer.label is None
+    assert answer.refused
     assert "tokens" in answer.said

@@ -65,10 +65,10 @@ def labels_for(warm):
     return {"tone": tone, "kind": warm, "score": 7.5 if warm else 3.5, "tags": [tone, "short"], "moves": moves}
 
 
-def compared(texts, name, gold=True, against=False):
+def compared(texts, name, gold=True, against=False, critics=("length",)):
     corpora, judge, path = texts
     labels = {name: judge} | ({f"{name}.gold": path} if gold else {})
-    options = {"labels": labels, "critics": ["length"], "permutations": 199}
+    options = {"labels": labels, "critics": critics, "permutations": 199}
     if against:
         return momus.compare(against={"old": corpora["real"]}, generated={"bot": corpora["bot"]}, folds=2, **options)
     return momus.compare(corpora["real"], {"bot": corpora["bot"]}, fit=corpora["real"], **options)
@@ -87,6 +87,8 @@ def test_a_labeller_that_errs_on_one_text_makes_no_difference_with_gold(texts):
     # it is said that the labeller errs more on one text
     assert equal["contradicted_share"]["low"] > 0
     assert "contradicted_share" not in apart
+    # so if the label is chosen by its name
+    assert rows_of(compared(texts, "kind", critics=["label:kind", "length"]), "kind") == equal
 
 
 @pytest.mark.parametrize("name", ["tone", "score", "tags", "moves"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +21,7 @@ from momus.progress import Silent, default_reporter
 from momus.reading import as_corpus
 from momus.schema import build, parse_json
 from momus.text.counting import clipped, counted
-from momus_adapters.asking.asking import UNANSWERED, Asking, Labeller
+from momus_adapters.asking.asking import REFUSED, UNANSWERED, Asking, Labeller
 from momus_adapters.asking.labellers import PROBABILITIES, LocalLabeller, ServerLabeller
 from momus_adapters.asking.question import Question
 from momus_adapters.language_models.openai import Failed, OpenAIServer
@@ -52,6 +53,7 @@ def ask(
     ] = "{}",
     concurrency: Annotated[int, typer.Option(min=1, help="Requests at once.")] = 8,
     resume: Annotated[bool, typer.Option("--resume", help="Ask only for the answers that --out lacks.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Resume, and ask again what was refused.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how much would be asked, and stop.")] = False,
     device: Device = "auto",
     reading: Annotated[Reading, Without("keep", "language")] = Reading(),
@@ -60,7 +62,8 @@ def ask(
     """Ask a language model a question about each document: its answers are labels.
 
     The model, behind an address (--url) or in a local folder, answers with one of
-    --answers or a --number; what else it says is counted and kept as unanswered.
+    --answers or a --number; what else it says is counted and kept as unanswered,
+    and what a server refuses (too long, content filter) with its reason.
     Each answer is in --out as soon as it comes; a text that occurs twice is asked
     about once. The prompt and the settings are in OUT.asked.json. The key is read
     from the environment and written nowhere.
@@ -98,7 +101,8 @@ def ask(
     reporter = Silent() if quiet else default_reporter(lines=True)
     options = reading.options(list(paths))
     texts = [as_corpus(path, text, options, reporter) for text, path in paths.items()]
-    asking = Asking(asked, labeller, texts, out, name or out.name.partition(".")[0], resume=resume)
+    label = name or out.name.partition(".")[0]
+    asking = Asking(asked, labeller, texts, out, label, resume=resume or again, again=again)
     tokens = sum(len(asked.prompt(text).encode("utf-8", "replace")) for text in asking.waiting.values()) // BYTES
     calls = f"{counted(len(asking.waiting), 'call')} to {labeller.name}, about {tokens:,} tokens"
     echo(f"{counted(sum(map(len, texts)), 'document')}, {calls}")
@@ -112,5 +116,10 @@ def ask(
     except Failed as failed:
         raise UsageError(f"{url}: {failed}", hint=f"{arg('resume', True)} asks for the rest") from failed
     echo(f"Labels: {out}")
+    reasons = Counter(str(record[REFUSED]) for record in asking.records.values() if REFUSED in record)
+    for reason, n in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))[:5]:
+        echo(f"{counted(n, 'text')} refused: {clipped(reason, 200)}")
+    if reasons:
+        echo(f"{arg('again', True)} asks about {'it' if reasons.total() == 1 else f'all {reasons.total():,}'} again")
     if said := [record[UNANSWERED] for record in asking.records.values() if UNANSWERED in record]:
         echo(f"Unanswered: {counted(len(said), 'text')}, such as “{clipped(str(said[0]), 80)}”")

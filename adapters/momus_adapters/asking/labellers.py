@@ -46,12 +46,14 @@ class ServerLabeller:
         try:
             reply = self._server.post("chat/completions", {**self.body, "messages": messages})
         except Refused as refused:  # this text, which may be too long
-            return Answer(f"({refused})")
+            return Answer(str(refused), refused=True)
         try:
             choice = reply["choices"][0]
             said = str(choice["message"]["content"] or "")
         except (KeyError, IndexError, TypeError):
             choice, said = {}, json.dumps(reply)
+        if choice.get("finish_reason") == "content_filter":
+            return Answer("the server's filter of content", refused=True)
         label, weights = question.read(said), weights_of(choice.get("logprobs"), question.answers)
         # the first token says something else where a model thinks before it answers
         likely = weights and max(weights, key=weights.__getitem__) == label
@@ -93,7 +95,7 @@ class LocalLabeller:
         self._before, self._after = (np.asarray(row, dtype=np.int64) for row in ids)
 
     def answers(self, question: Question, texts: Sequence[str]) -> Iterator[tuple[int, Answer]]:
-        """The number of each text and its answer; texts that the window does not hold are not cut, but unanswered."""
+        """The number of each text and its answer; texts that the window does not hold are refused, and not cut."""
         choices, model = question.answers, self._model
         words = model.encode([self._space + choice for choice in choices])
         longest = model.window - int(words.lengths.max()) - 2
@@ -102,7 +104,7 @@ class LocalLabeller:
             rows = {start + i: np.concatenate([self._before, prompts[i], self._after]) for i in range(len(prompts))}
             short: dict[int, Ints] = {i: row for i, row in rows.items() if len(row) <= longest}
             for i in rows.keys() - short.keys():
-                yield i, Answer(f"(the prompt has {len(rows[i]):,} tokens, and the model reads {longest:,})")
+                yield i, Answer(f"the prompt is longer than the {longest:,} tokens that the model reads", refused=True)
             # each prompt with each choice: log p of the choice and of the end, (texts, choices)
             pairs = [np.concatenate([row, words[k]]) for row in short.values() for k in range(len(choices))]
             scores = model.score(Sequences.of(pairs))

@@ -24,10 +24,11 @@ MOST = 101  # answers to choose from
 
 
 class Answer(NamedTuple):
-    """What a labeller says of a text, and the label in it if there is one: an answer, or the probability of each."""
+    """What a labeller says of a text, and the label in it, or the probability of each; ``refused``: it says why."""
 
     said: str
     label: str | int | Mapping[str, float] | None = None
+    refused: bool = False
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,11 @@ from momus.limits import Limits, size_text
 from momus.numeric.ragged import offsets_of
 from momus.redact import HIDDEN, has_secret, redacted
 from momus.sequences import SequenceScores
-from momus.text.counting import counted
+from momus.text.counting import clipped, counted
 from momus.version import extra
 
 RETRIED = {408, 409, 425, 429, 500, 502, 503, 504}
+SHOWN = 200  # characters of what a server says
 
 
 class Failed(Exception):
@@ -49,6 +50,21 @@ class Answer(NamedTuple):
     status: int
     headers: Mapping[str, str]
     content: bytes
+
+
+def _reason(content: bytes) -> str:
+    """Why a server refuses a request, as it says; empty if it does not.
+
+    >>> _reason(b'{"error": {"message": "at most 4096 tokens", "code": 400}}'), _reason(b"Bad Request")
+    (': at most 4096 tokens', '')
+    """
+    try:
+        said = json.loads(content)
+    except (ValueError, RecursionError):
+        return ""
+    for name in ("error", "message", "detail"):
+        said = said[name] if isinstance(said, dict) and name in said else said
+    return f": {clipped(' '.join(redacted(said).split()), SHOWN)}" if isinstance(said, str) and said else ""
 
 
 class Connections:
@@ -187,7 +203,7 @@ class OpenAIServer:
                         hint="check the address, the model's name, and the key in the environment",
                     )
                 elif status not in RETRIED:
-                    raise Refused(f"the server answered {status}")
+                    raise Refused(f"the server answered {status}{_reason(answer.content)}")
                 else:
                     reason = f"the server answered {status}"
                     after = answer.headers.get("retry-after", "")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from momus.arguments import arg
-from momus.cli.options import Json, Quiet, Reading, Seed, expanded
+from momus.cli.options import Json, Quiet, Reading, Seed, comma_separated, expanded
 from momus.cli.printing import echo, print_json
 from momus.cli.sources import named_paths
 from momus.errors import UsageError
@@ -25,6 +25,10 @@ def discover(
     proposals: Annotated[
         list[str] | None,
         typer.Option(metavar="FILE", help="Properties that another tool found, by document; several times."),
+    ] = None,
+    control_for: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Compare documents alike in these: length, or fields such as task."),
     ] = None,
     level: Annotated[float, typer.Option(help="Chance that anything is verified though texts do not differ.")] = 0.05,
     reading: Reading = Reading(),
@@ -59,11 +63,12 @@ def discover(
     if len(paths) < 2:
         raise UsageError("both texts have one name", hint="give each its own")
     reporter = Silent() if quiet or as_json else default_reporter()
-    options = reading.options(list(paths))
+    covariates = comma_separated(control_for) or []
+    options = reading.options(list(paths)).needing(covariates)
     with reporting(reporter):
         texts = [as_corpus(path, name, options, reporter) for name, path in paths.items()]
         labels = {Path(path).name: read_proposals(path) for path in proposals or ()}
-        result = find(texts[0], texts[1], labels, level=level, seed=seed, reporter=reporter)
+        result = find(texts[0], texts[1], labels, control_for=covariates, level=level, seed=seed, reporter=reporter)
     if as_json:
         print_json(asdict(result))
     else:

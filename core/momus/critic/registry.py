@@ -27,8 +27,9 @@ from momus.estimator import construct
 from momus.foreign import contained
 from momus.plugins import CRITICS, load_plugin, registered
 
-FAMILY = "label-"
-"""How the names of critics begin whose classes `momus_critics.labels` makes from the rest of the name."""
+FAMILY, LABEL = "label-", "label:"
+"""How the names of critics begin whose classes `momus_critics.labels` makes from the rest of the name; how users may
+write it."""
 NAME = r"[^\W_][\w.-]*"
 """What the name of a critic is made of."""
 _LOCATED: dict[str, tuple[str, type[Any]]] = {}
@@ -41,7 +42,7 @@ def located() -> dict[str, str]:
 
 
 def named(critic: str) -> str:
-    """The name of a critic that may be given as ``package.module:Class`` or ``./file.py:Class``.
+    """The name of a critic that may be given as ``package.module:Class`` or ``./file.py:Class``, or as ``label:tone``.
 
     Its class is then known by that name in this process, and its instances can be sent to other processes. A class
     whose code was changed since it was imported is imported again.
@@ -55,6 +56,8 @@ def named(critic: str) -> str:
     """
     if ":" not in critic:
         return critic
+    if critic.startswith(LABEL):
+        return FAMILY + critic.removeprefix(LABEL)
     location, _, attribute = critic.rpartition(":")
     if location.endswith(".py"):
         location = str(Path(location).resolve())

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from momus.discover.covariates import design_within
 from momus.discover.proposing import Vocabulary, propose
 from momus.discover.verifying import Discovery, labelled, verify
 from momus.errors import UsageError
-from momus.inference.design import Design
-from momus.inference.matching import design_of, unit_keys
+from momus.inference.matching import unit_keys
 from momus.numeric.types import Ints
 from momus.progress import Reporter, Silent
 from momus.text.corpus import Corpus
@@ -31,11 +31,13 @@ class Discoveries:
     reference, generated
         Names of the texts.
     design
-        The units of the test: ``pairs``, ``prompts``, ``clusters`` or ``documents``.
+        The units of the test: ``pairs``, ``prompts``, ``clusters`` or ``documents``; ``bins`` of covariates.
     units
         Numbers of units that verified, of both texts.
     documents
-        Documents that verified, of both texts.
+        Documents that verified, of both texts; those without a partner or alike in the covariates are left out.
+    control_for
+        Covariates within which the texts were compared.
     level
         Chance, if the texts do not differ, that anything is called verified.
     verified, unverified
@@ -54,6 +56,7 @@ class Discoveries:
     verified: tuple[Discovery, ...]
     unverified: tuple[Discovery, ...]
     proposing: tuple[Sequence[str], Sequence[str]] = field(repr=False, default=((), ()))
+    control_for: tuple[str, ...] = ()
 
 
 def discover(
@@ -61,6 +64,7 @@ def discover(
     generated: Corpus,
     proposals: Mapping[str, Mapping[tuple[str, str], set[str]]] | None = None,
     *,
+    control_for: Sequence[str] = (),
     level: float = 0.05,
     seed: int = 0,
     reporter: Reporter | None = None,
@@ -74,13 +78,16 @@ def discover(
     proposals
         Predicates that another tool found: by source, the labels of the documents by (text, id), see
         `momus.discover.files.read_proposals`. They take part beside those found in the texts.
+    control_for
+        Covariates: fields of documents, such as the task, and ``length`` in words. Texts are compared among documents
+        alike in them (`momus.discover.covariates`), so that what follows from another mix of tasks is no discovery.
     level
         Chance that anything is verified where the texts do not differ.
 
     Raises
     ------
     UsageError
-        A half has too few documents.
+        A half has too few documents, or too few alike in the covariates; a covariate is no field of both texts.
 
     >>> from momus import Corpus
     >>> old = Corpus.from_texts([f"It is {i} degrees." for i in range(200)], name="old")
@@ -100,7 +107,7 @@ def discover(
     with reporter.stage("proposing"):
         proposing = tuple([c[i].text for i in rows.tolist()] for c, rows in zip(texts, first, strict=True))
         vocabulary = Vocabulary(proposing[0], proposing[1])
-        design = _design(texts, first)
+        design = design_within(control_for, texts, first)
         proposed = propose(vocabulary.holding(proposing[0], proposing[1]), design)
     with reporter.stage("verifying"):
         judged = tuple(corpus.take(rows) for corpus, rows in zip(texts, second, strict=True))
@@ -111,7 +118,7 @@ def discover(
             named = labelled(labels, judged[0], judged[1])
             held = named if held is None else held.beside(named)
             sources += [source] * len(named.features)
-        units = _design(texts, second)
+        units = design_within(control_for, texts, second)
         results = verify(held, sources, judged, both, units, seed) if held is not None else []
     order = sorted(results, key=lambda d: (-abs(d.difference) * d.weight, d.features))
     return Discoveries(
@@ -119,12 +126,13 @@ def discover(
         generated.name,
         units.kind,
         units.units,
-        (len(second[0]), len(second[1])),
+        (units.n_real, units.n_generated),
         level,
         seed,
         tuple(d for d in order if d.p_adjusted <= level),
         tuple(d for d in order if not d.p_adjusted <= level),
         (reference.take(first[0]).ids, generated.take(first[1]).ids),
+        tuple(control_for),
     )
 
 
@@ -141,11 +149,3 @@ def halves(reference: Corpus, generated: Corpus, seed: int) -> tuple[tuple[Ints,
     marks = [np.array([key in proposing for key in side], dtype=bool) for side in keys]
     one, other = (tuple(np.flatnonzero(m == value) for m in marks) for value in (True, False))
     return (one[0], one[1]), (other[0], other[1])
-
-
-def _design(texts: tuple[Corpus, Corpus], rows: tuple[Ints, Ints]) -> Design:
-    prompts, groups = (
-        [[column[i] for i in r.tolist()] for column, r in zip(columns, rows, strict=True)]
-        for columns in ([t.prompts for t in texts], [t.groups for t in texts])
-    )
-    return design_of(prompts[0], prompts[1], names=(texts[0].name, texts[1].name), groups=(groups[0], groups[1]))

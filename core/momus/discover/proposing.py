@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from momus.discover.features import Feature, features
-from momus.inference.design import Design
+from momus.inference.design import Design, Numbers
 from momus.inference.samples import indicator
 from momus.numeric.types import Bools, Floats, Ints
 
@@ -113,6 +113,8 @@ def z_of(holding: Holding, design: Design) -> Floats:
     sides = [holding.real, holding.generated]
     if design.rows is not None:
         sides = [side[rows] for side, rows in zip(sides, design.rows, strict=True)]
+    if design.kind == "bins" and design.numbers:
+        return _z_within(sides, design.numbers, design)
     sizes = zip(sides, design.unit_numbers, design.units, strict=True)
     means = [_by_unit(side, units, size) for side, units, size in sizes]
     signed = [means[1] - means[0]] if design.together else [means[1], -means[0]]
@@ -120,6 +122,26 @@ def z_of(holding: Holding, design: Design) -> Floats:
     variance = sum(_variance(side) / side.shape[0] for side in signed)
     floor = sum(1 / side.shape[0] ** 2 for side in signed)
     return np.asarray(difference / np.sqrt(variance + floor))
+
+
+def _z_within(sides: list[Held], bins: Numbers, design: Design) -> Floats:
+    """The same within bins of covariates: (F,).
+
+    Difference of weighted shares; the error is that of the units' sums of w (y − share of the bin in this text).
+    """
+    size = 1 + int(max(side.max() for side in bins))  # B
+    difference, variance = np.zeros((2, sides[0].shape[1]))
+    for side, (held, of_bin) in enumerate(zip(sides, bins, strict=True)):
+        shares = (indicator(of_bin, size, 1 / np.bincount(of_bin)[of_bin]) @ held).tocsr()  # (B, F)
+        weights = design.weights[side] / design.weights[side].sum()
+        by_unit = indicator(design.unit_numbers[side], design.units[side], weights)  # (units, n)
+        of_unit, in_bins = (by_unit @ held).tocsr(), (by_unit @ indicator(of_bin, size).T).tocsr()
+        difference += (1, -1)[side == 0] * np.asarray(of_unit.sum(axis=0)).ravel()
+        # Σ (of_unit − in_bins shares)² over units, multiplied out: the residuals would be dense
+        squares = of_unit.multiply(of_unit).sum(axis=0) - 2 * shares.multiply(in_bins.T @ of_unit).sum(axis=0)
+        squares = squares + shares.multiply((in_bins.T @ in_bins) @ shares).sum(axis=0)
+        variance += np.maximum(np.asarray(squares).ravel(), 0.0) + float(np.mean(in_bins.sum(axis=1) ** 2.0))
+    return np.asarray(difference / np.sqrt(variance))
 
 
 def _by_unit(held: Held, units: Ints, size: int) -> Held:

@@ -38,7 +38,7 @@ class Discovery:
     source
         What proposed it: ``text``, or the name of a file of proposals.
     reference, generated
-        Shares of the documents of both texts that it holds in.
+        Shares of the documents of both texts that it holds in; with covariates, of documents alike in them.
     difference, low, high
         generated − reference, and its interval by itself; None if it is not tested.
     p, p_adjusted
@@ -144,7 +144,7 @@ def at_equal_length(
     """Difference in share between texts of one length, with its 95 % interval.
 
     Least squares of whether it holds on the text and the logarithm of the length, within prompts where the texts share
-    these; errors are clustered by unit (Liang & Zeger 1986).
+    these, or bins of covariates; errors are clustered by unit (Liang & Zeger 1986).
 
     >>> x = np.random.default_rng(0).integers(0, 2, 100).astype(float)
     >>> words = np.random.default_rng(1).normal(size=100)
@@ -157,8 +157,8 @@ def at_equal_length(
     x = np.column_stack([np.repeat([0.0, 1.0], [len(taken) for taken in rows]), words])  # (n, 2)
     one, other = design.unit_numbers
     units = np.concatenate([one, other if design.together else other + len(one)])
-    prompts = np.concatenate(design.numbers) if design.together and design.numbers else np.zeros(len(y), np.int64)
-    y, x = _within(prompts, y[:, None])[:, 0], _within(prompts, x)
+    strata = np.concatenate(design.numbers) if design.strata and design.numbers else np.zeros(len(y), np.int64)
+    y, x = _within(strata, y[:, None])[:, 0], _within(strata, x)
     inverse = np.linalg.pinv(x.T @ x)  # (2, 2)
     slope = inverse @ (x.T @ y)
     scores = _sums(units, x * (y - x @ slope)[:, None])  # (units, 2)

@@ -20,6 +20,7 @@ from momus.critic.registry import FAMILY, make_critics
 from momus.critic.rows import Rows
 from momus.engine.chosen import Chosen
 from momus.errors import UsageError
+from momus.estimator import clone
 from momus.files import file_digest
 from momus.joint.better import NEARER, Preference
 from momus.numeric.types import Bools
@@ -140,11 +141,11 @@ def with_labels(selection: Chosen, labels: Sequence[Label], config: Mapping[str,
     """The critics of a run after those of its labels, which must run: what is wrong with a label is told at once."""
     present = {critic.name for critic in selection.critics}
     wanted = [label for label in labels if label.critic not in present]
-    typed: dict[str, dict[str, Any]] = {
-        label.critic: {"kind": label.kind, "gold": bool(label.gold)} for label in labels if label.kind or label.gold
-    }
-    tables = {label.critic: {**config.get(label.critic, {}), **typed.get(label.critic, {})} for label in wanted}
-    critics = [*make_critics([label.critic for label in wanted], tables), *selection.critics]
+    typed = {e.critic: {k: v for k, v in (("kind", e.kind), ("gold", bool(e.gold))) if v} for e in labels}
+    tables = {label.critic: {**config.get(label.critic, {}), **typed[label.critic]} for label in wanted}
+    # a label that is chosen by name too keeps the type and the true labels that it was given
+    chosen = [clone(c).set_params(**typed[c.name]) if typed.get(c.name) else c for c in selection.critics]
+    critics = [*make_critics([label.critic for label in wanted], tables), *chosen]
     return replace(selection, critics=critics, asked=frozenset(label.critic for label in labels))
 
 

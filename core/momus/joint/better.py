@@ -9,6 +9,7 @@ import numpy as np
 
 from momus.against.versions import Nearer
 from momus.arguments import arg
+from momus.critic.registry import FAMILY, LABEL
 from momus.errors import UsageError
 from momus.inference.intervals import hedges_factor
 from momus.joint.axes import AxisRows
@@ -49,7 +50,7 @@ class Preference:
             wrong = f"no direction {direction!r}" if critic else "no axis"
             hint = f"write AXIS=DIRECTION, where DIRECTION is {', '.join(WORSE)}"
             raise UsageError(f"{arg('better', [text])}: {wrong}", hint=hint)
-        return cls(critic.replace("label:", "label-"), direction, statistic)
+        return cls(critic.replace(LABEL, FAMILY), direction, statistic)
 
     def __str__(self) -> str:
         return f"{self.place}={self.direction}"

@@ -26,8 +26,8 @@ GOLD = ".gold"
 """End of the name of true labels of some documents: those of ``tone`` are ``tone.gold``."""
 SECOND = ".second"
 """End of the name of a second labeller's labels: those of ``tone`` are ``tone.second``."""
-ABOUT = ("labeller", "unanswered", "asked")
-"""Fields of a record that are no labels: who labelled it, what was said in place of a label, and what was asked."""
+ABOUT = ("labeller", "unanswered", "refused", "asked")
+"""Fields of a record that are no labels: who labelled it, what was said or refused instead, and what was asked."""
 FORM = 'write records such as {"id": "a1", "tone": "warm"}'
 
 

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from momus import Corpus
 from momus.cli.app import app
 from momus.discover import discover
+from momus.discover.covariates import design_within
 from momus.discover.discovering import halves
 from momus.discover.features import Feature, features, place_of
 from momus.discover.files import read_proposals
@@ -136,6 +137,112 @@ def test_of_features_of_the_same_documents_one_is_proposed():
     assert propose(holding, Design.documents(50, 50)) == [names[1]]
 
 
+def tasks(n, seed, name, coding, offers):
+    """Documents of two tasks, of which those that code mostly tell to run it; some of either offer more."""
+    rng = np.random.default_rng(seed)
+    code, texts = rng.random(n) < coding, []
+    for text, codes in zip(texts_of(n, [seed, 1]), code, strict=True):
+        begins = "Run the script now. " + text.split(" ", 4)[4] if codes and rng.random() < 0.7 else text
+        texts.append(begins + "\n\nWould you like more?" * int(rng.random() < offers))
+    return Corpus.from_texts(texts, name=name).with_field("task", ["code" if c else "essay" for c in code])
+
+
+def said(discoveries):
+    return " ".join(item for d in discoveries for _, item in d.features)
+
+
+def test_another_mix_of_tasks_is_no_discovery_and_what_differs_within_them_is():
+    texts = tasks(300, 0, "old", 0.3, 0.05), tasks(300, 1, "new", 0.7, 0.3)
+    assert "run the script" in said(discover(*texts).verified)
+    labels = {(c.name, d.id): {"runs"} for c in texts for d in c if "Run the" in d.text}
+    result = discover(*texts, {"judge.jsonl": labels}, control_for=["task"])
+    assert "run the script" not in said(result.verified)
+    assert "runs" in said(result.unverified)  # proposed from elsewhere, and what follows from tasks falls
+    (offers,) = (d for d in result.verified if "would you like more" in said([d]))
+    assert offers.difference == pytest.approx(0.25, abs=0.1)
+    assert offers.low < offers.difference < offers.high
+    lines = list(discoveries_lines(result))
+    assert "(150 units; 150 | 150 documents, compared among those alike in task)" in lines[-1]
+
+
+def test_a_difference_that_tasks_hide_is_found_within_them():
+    """By Simpson's paradox: 20 points in both tasks, and none in the whole, as the task that has it is rarer."""
+    rng, texts = np.random.default_rng(0), []
+    for name, coding, more in (("old", 0.75, 0.0), ("new", 0.25, 0.2)):
+        code = rng.random(600) < coding
+        holds = rng.random(600) < np.where(code, 0.5, 0.1) + more
+        drawn = [t + "\n\nLet me know!" * int(h) for t, h in zip(texts_of(600, int(100 * more)), holds, strict=True)]
+        texts.append(Corpus.from_texts(drawn, name=name).with_field("task", ["ec"[int(c)] for c in code]))
+    assert not discover(*texts).verified
+    (found,) = (d for d in discover(*texts, control_for=["task"]).verified if "let me know" in said([d]))
+    assert found.difference == pytest.approx(0.2, abs=0.1)
+
+
+def test_what_follows_from_length_is_no_discovery_among_documents_of_one_length():
+    def long(n, seed, share):
+        rng = np.random.default_rng(seed)
+        sizes = rng.integers(5, 40, n) + np.where(rng.random(n) < share, 25, 0)
+        texts = [" ".join(rng.choice(WORDS, size)) for size in sizes]
+        return [text + (" finally." if rng.random() < len(text) / 500 else ".") for text in texts]
+
+    sides = [
+        Corpus.from_texts(long(400, i, share), name=name) for i, (name, share) in enumerate((("a", 0.2), ("b", 0.8)))
+    ]
+    assert discover(*sides).verified
+    assert not discover(*sides, control_for=["length"]).verified
+
+
+def test_z_within_bins_is_that_of_weighted_shares():
+    from scipy.sparse import csr_matrix
+
+    rng = np.random.default_rng(0)
+    held = [(rng.random((n, 3)) < 0.4).astype(float) for n in (90, 70)]
+    bins, groups = ([rng.integers(0, k, n) for n in (90, 70)] for k in (4, 25))
+    for design in (Design.bins(*bins), Design.bins(*bins).grouped(*groups)):
+        difference, variance = np.zeros(3), np.zeros(3)
+        for side, sign in ((0, -1), (1, 1)):
+            w = design.weights[side] / design.weights[side].sum()
+            share = np.array([held[side][bins[side] == b].mean(axis=0) for b in range(4)])
+            units = np.eye(design.units[side])[design.unit_numbers[side]].T  # (units, n)
+            difference += sign * w @ held[side]
+            variance += ((units @ (w[:, None] * (held[side] - share[bins[side]]))) ** 2).sum(axis=0)
+            variance += ((units @ w) ** 2).mean()
+        names = [(Feature("says", str(i)),) for i in range(3)]
+        z = z_of(Holding(names, *map(csr_matrix, held)), design)
+        assert z == pytest.approx(difference / np.sqrt(variance))
+
+
+def test_covariates_of_prompts_leave_pairs_and_others_do_not():
+    sides = [c.with_field("task", ["a", "b"] * 60) for c in (OLD, NEW)]
+    rows = np.arange(120)
+    assert design_within(["task"], (sides[0], sides[1]), (rows, rows)).kind == "pairs"
+    other = sides[1].with_field("task", ["b", "a", "b"] * 40)
+    assert design_within(["task"], (sides[0], other), (rows, rows)).kind == "bins"
+    # a covariate of one value leaves what is compared
+    (one, two), (first, rest) = (c.with_field("task", ["a"] * 60) for c in alone(60)), (rows[:60], rows[:40])
+    assert design_within(["task"], (one, two), (first, rest)).kind == "documents"
+
+
+def alone(n, **columns):
+    """Two texts without prompts in common, whose documents have unequal lengths."""
+    return [Corpus.from_texts([" ".join(WORDS[: 3 + i % 9]) for i in range(n)], name=name, **columns) for name in "xy"]
+
+
+def test_groups_are_the_units_within_bins_too():
+    one, other = alone(120, groups=[str(i // 4) for i in range(120)])
+    design = design_within(["length"], (one, other), (np.arange(120), np.arange(60)))
+    assert (design.kind, design.units) == ("bins", (30, 15))
+
+
+def test_covariates_that_texts_lack_or_that_keep_them_apart_are_refused():
+    sides = [c.with_field("task", [c.name] * 120) for c in (OLD, NEW)]
+    with pytest.raises(UsageError, match=r"control_for=\['topic'\]: no field of both texts") as error:
+        discover(*sides, control_for=["topic"])
+    assert "length, task" in str(error.value.hint)
+    with pytest.raises(UsageError, match=r"alike in these \(no overlap\)"):
+        discover(*sides, control_for=["task"])
+
+
 @given(st.text(max_size=200))
 def test_any_text_has_features_and_places(text):
     for feature in features(text):
@@ -203,7 +310,7 @@ def test_no_difference_is_told_as_minus_zero():
 
 def test_the_command_tells_and_lists_the_half_that_proposed(tmp_path):
     for corpus in (OLD, NEW):
-        rows = ({"id": d.id, "prompt_id": d.id, "text": d.text} for d in corpus)
+        rows = ({"id": d.id, "prompt_id": d.id, "text": d.text, "meta": {"task": "a"}} for d in corpus)
         (tmp_path / f"{corpus.name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
     texts = ["--against", f"old={tmp_path}/old.jsonl", "--generated", f"new={tmp_path}/new.jsonl"]
     shown = CliRunner().invoke(app, ["discover", *texts, "--quiet"])
@@ -212,5 +319,8 @@ def test_the_command_tells_and_lists_the_half_that_proposed(tmp_path):
     machine = json.loads(CliRunner().invoke(app, ["discover", *texts, "--json"]).output)
     assert machine["verified"]
     assert len(machine["proposing"][0]) == 60
+    within = CliRunner().invoke(app, ["discover", *texts, "--json", "--control-for", "length,meta.task"])
+    assert json.loads(within.output)["control_for"] == ["length", "meta.task"]
+    assert json.loads(within.output)["design"] == "bins"
     refused = CliRunner().invoke(app, ["discover", *texts[2:]])
     assert isinstance(refused.exception, UsageError)

@@ -156,12 +156,27 @@ def test_a_comparison_finds_labels_that_differ():
     assert "tone" in str(found)
 
 
+@pytest.mark.parametrize(
+    ("labels", "kind"), [(None, "a number"), (["score"], "a number"), (["score:category"], "one label")]
+)
+def test_labels_are_chosen_as_critics_are(labels, kind):
+    mine = records("m", 40, lambda i: "warm", score=lambda i: i % 7)
+    found = momus.compare(REAL, {"mine": mine}, labels=labels, **{**FAST, "critics": ["label:score", "length"]})
+    assert [r.name for r in found.results] == ["label-score", "length"]
+    assert any(f"is read as {kind}" in str(note) for note in found.results[0].notes)
+
+
+def test_a_label_that_no_record_has_is_named_as_it_was_chosen():
+    with pytest.raises(momus.MomusError, match="'mood'"):
+        momus.compare(REAL, {"mine": REAL[:40]}, **{**FAST, "critics": ["label:mood"]})
+
+
 def test_a_comparison_reads_a_file_of_labels(tmp_path):
     bare = [{"id": r["id"], "text": r["text"]} for r in (*REAL, *records("m", 40, lambda i: ""))]
     path = written(tmp_path, [{"id": r["id"], "tone": "warm" if r["id"][0] == "m" else "curt"} for r in bare])
     texts = bare[:80], {"mine": bare[80:]}
-    for labels in (path, {"tone": path}):
-        found = momus.compare(*texts, labels=labels, **FAST)
+    for labels, critics in ((path, ["length"]), ({"tone": path}, ["label:tone", "length"])):
+        found = momus.compare(*texts, labels=labels, **{**FAST, "critics": critics})
         assert {r.name for r in found.results} == {"length", "label-tone"}
 
 

@@ -72,8 +72,11 @@ def discoveries_lines(result: Discoveries) -> Iterator[str]:
         yield f"Proposed and not verified ({len(result.unverified):,}): {first}{more}."
     yield ""
     units = " | ".join(f"{n:,}" for n in dict.fromkeys(result.units))
+    kind = "units" if result.design == "bins" else result.design
+    alike = " and ".join(map(visible, result.control_for))
     yield (
-        f"Half of the prompts proposed, the other half verified ({units} {result.design}; {result.documents[0]:,} | "
-        f"{result.documents[1]:,} documents). If the texts did not differ, anything would be verified in at most "
-        f"{percent(result.level)} of such runs (step-down over all proposals, seed {result.seed})."
+        f"Half of the prompts proposed, the other half verified ({units} {kind}; {result.documents[0]:,} | "
+        f"{result.documents[1]:,} documents{f', compared among those alike in {alike}' if alike else ''}). If the "
+        f"texts did not differ, anything would be verified in at most {percent(result.level)} of such runs "
+        f"(step-down over all proposals, seed {result.seed})."
     )
