@@ -192,6 +192,6 @@ def _band(band: float | None, whole: AxisRows, sliced: AxisRows, names: Sequence
     """A band of the whole text for a slice, where Hedges' g has the standard deviation of the slice; 0 without one."""
     if not band or whole.statistic.kind != "value" or whole.statistic.effect != "hedges_g":
         return band or 0.0
-    tables = [[axis.rows[name][axis.scored[name]] for name in names[:2]] for axis in (part, whole)]
+    tables = [[axis.rows[name][axis.scored[name]] for name in names[:2]] for axis in (sliced, whole)]
     here, everywhere = (hedges_factor(sides, [np.ones(side.shape[0]) for side in sides])[0] for sides in tables)
     return band * here / everywhere if everywhere > 0 and np.isfinite(here) else 0.0
