@@ -259,7 +259,7 @@ DEFECTS: dict[str, Defect] = {
     "third person for first": Defect(
         words(THIRD), ("register", "coreference", "discourse"), "first_person|third_person|dimension"
     ),
-    "present tense for past": Defect(words(PRESENT), ("register",), "tense|dimension"),
+    "present tense for past": Defect(words(PRESENT), ("register", "keyness"), "tense|dimension|gap"),
     "pronouns swapped halfway": Defect(second_half(words(SWAPPED)), ("coreference",)),
     "pronouns of random gender": Defect(
         lambda t, r, o: re.sub(r"\b(he|she)\b", lambda m: str(r.choice(["he", "she"])), t), ("coreference",)

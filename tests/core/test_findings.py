@@ -2,9 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from tests.verdicts import verdict_of
 
+import momus
+import momus.progress
+from momus import Corpus
 from momus.against.versions import Against, Direction
 from momus.evidence import Overuse, Overused, Table, Wording
 from momus.inference import Method
@@ -164,6 +168,29 @@ def test_a_rate_is_seen_later_than_a_share_of_documents_and_none_is_said_in_word
     assert rate.touched == mean.touched
     assert rate.weight == pytest.approx(RATE * mean.weight)
     assert says_what(Cell.of([none])) == "none of the documents have a list (human: 30 %)"
+
+
+def test_what_moves_with_narrower_statistics_is_told_behind_them():
+    stops = row("stops", wording=Wording("full stops", ("poorer", "richer"), "per 1,000 words", general=True))
+    (moved,), (mean,) = findings_of_axis([stops], ()), findings_of_axis([row("mean")], ())
+    assert moved.weight == pytest.approx(GENERAL * RATE * mean.weight)
+
+
+def test_shorter_sentences_come_before_their_full_stops():
+    rng = np.random.default_rng(0)
+    words = ["rain", "stone", "cat", "runs", "under", "tree", "house", "river"]
+
+    def texts(longest):
+        cuts = [rng.integers(longest // 2, longest + 1, 60 // longest * 2) for _ in range(80)]
+        return [" ".join(f"{' '.join(rng.choice(words, n)).capitalize()}." for n in row) for row in cuts]
+
+    sides = {name: Corpus.from_texts(texts(n), name=name) for name, n in (("fit", 20), ("real", 20), ("new", 10))}
+    compared = momus.compare(
+        fit=sides["fit"], real=sides["real"], generated={"new": sides["new"]}, critics=["marks", "rhythm"],
+        permutations=199, resamples=99, reporter=momus.progress.Silent(),
+    )  # fmt: skip
+    assert {v.statistic for v in compared.verdicts if v.is_finding} >= {"full_stop", "sentence_length"}
+    assert answer_of(compared).findings[0].row.critic == "rhythm"
 
 
 def test_a_share_of_words_on_a_general_axis_is_an_index():

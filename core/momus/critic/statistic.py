@@ -62,7 +62,7 @@ class Statistic:
     needs
         What a document must have for the statistic to have a value, such as ``several paragraphs``; if no document of
         a text has it, the row says so and is not tested (`momus.inference.contrast`).
-    label, direction, unit, format, clause, item
+    label, direction, unit, format, clause, item, general
         How readers are told of it, see `Wording`.
 
     Raises
@@ -91,6 +91,7 @@ class Statistic:
     format: Format = "number"
     clause: str = ""
     item: str = ""
+    general: bool = False
     needs: str = ""
     uneven: Literal["squares", "itself"] = "squares"
 
@@ -150,7 +151,7 @@ class Statistic:
     @property
     def wording(self) -> Wording:
         """What sentences and figures call the statistic."""
-        return Wording(self.label, self.direction, self.unit, self.format, self.clause, self.item)
+        return Wording(self.label, self.direction, self.unit, self.format, self.clause, self.item, self.general)
 
     def __post_init__(self) -> None:
         """Check the choices."""

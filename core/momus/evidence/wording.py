@@ -52,6 +52,9 @@ class Wording:
     item
         Of a distance that is the largest over many things that are told by name (`Overuse`): what has the thing, such
         as ``documents open with``; empty for all others.
+    general
+        Whether it moves with whatever narrower statistics find, such as full stops with the length of sentences: these
+        are told before it.
     """
 
     label: str = ""
@@ -60,6 +63,7 @@ class Wording:
     format: Format = "number"
     clause: str = ""
     item: str = ""
+    general: bool = False
 
     @property
     def concrete(self) -> bool:

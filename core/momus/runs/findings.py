@@ -138,7 +138,8 @@ def _counts(f: Finding, factor: float) -> float:
     """What a finding counts on an axis that counts ``factor``."""
     if f.thing is not None:
         return max(factor, NAMED)
-    return factor * (RATE if f.row.wording.unit.startswith("per ") else 1.0)
+    of_row = min(factor, GENERAL) if f.row.wording.general else factor
+    return of_row * (RATE if f.row.wording.unit.startswith("per ") else 1.0)
 
 
 def _of_thing(thing: Overused, unit: str, row: Verdict) -> Finding:

@@ -278,6 +278,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
                 f"documents that {where[:-1]} with {what}",
                 f"less|more often {where[:-1]}ing with {feature}",
                 clause=f"{{}} of documents {where[:-1]} with {what}",
+                general=feature == "own paragraph",  # as short as paragraphs are
             )
             for where in TOLD
             for feature, what in TOLD[where].items()

@@ -38,6 +38,8 @@ LEAST = 1e-6
 """Smallest correlation and share of a class: one that is never seen keeps a probability."""
 TOLD = tuple(code for code in range(len(CLASSES)) if code not in (LOWER, UNCASED))
 """Classes whose rates are tested."""
+OF_SENTENCES = (CODE["full stop"], CODE["capital"])
+"""Classes that there are more of where sentences are shorter."""
 QUOTES = tuple(CODE[f"{kind} quotation mark"] for kind in ("straight", "curly", "other", "single"))
 PRESENT: dict[str, tuple[int, ...]] = {
     "quotation marks": QUOTES,
@@ -167,6 +169,7 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
                 f"poorer|richer in {_plural(code)}",
                 unit="per 1,000 words",
                 needs="a word",
+                general=code in OF_SENTENCES,
             )
             for code in TOLD
         ),
