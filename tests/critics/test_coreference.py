@@ -331,3 +331,13 @@ def test_resolved_mentions_pack():
         assert (again.persons is None) == (persons is None)
     with pytest.raises(ValueError, match="sizes"):
         Resolved.unpack(r.pack()[:-8])
+
+
+def test_texts_that_hardly_refer_to_persons_leave_nothing_to_see():
+    plain, he = Corpus.from_texts(["The sun rose."] * 10), Corpus.from_texts(["He saw her."] * 2 + ["It rained."] * 8)
+    few = Corpus.from_texts(["Heat melts the ice."] * 9 + ["She left."])
+    assert (
+        Coreference().nothing_to_see([plain, few]) == "at most 10 % of documents say “he” or “she”, and 20 % are needed"
+    )
+    assert Coreference().nothing_to_see([plain, he]) == "", "one text with persons is enough"
+    assert Coreference(resolver="given", model="chains.jsonl").nothing_to_see([plain]) == "", "chains cost nothing"

@@ -109,6 +109,14 @@ def test_smoothing_constant_is_the_best_of_its_grid():
     assert curve.argmax() != curve.argmin()
 
 
+def test_an_empty_document_does_not_decide_the_constant():
+    train, test = np.array([[0.0, 6.0, 0.0], [3.0, 3.0, 3.0], [4.0, 2.0, 0.0]]), np.ones((3, 3))
+    test[-1, -1] = 0.0
+    (best, curve), (empty, other) = (chain.choose_constant([train], [t]) for t in (test, test + np.diag([0, 0, 2.0])))
+    assert empty == best != chain.CONSTANTS[0]
+    assert np.isfinite(curve).sum() == np.isfinite(other).sum()
+
+
 def test_posterior_is_proper_and_learns():
     rng = np.random.default_rng(1)
     words = [["ape", "bear", "cat"], ["red", "blue", "pink"], ["one", "two", "six"]]

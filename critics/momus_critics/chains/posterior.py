@@ -75,6 +75,8 @@ def choose_constant(train: list[Floats], test: list[Floats]) -> tuple[float, Flo
     total = sum(float(t.sum()) for t in test)
     # held-out likelihood: in-sample, the smallest constant would always win
     folds = [(a, b, b > 0) for a, b in zip(train, test, strict=True)]
+    for a, _, seen in folds:
+        seen[-1, -1] &= a[-1, -1] > 0  # else an empty document, which is impossible under every constant, decides
     curve = [
         sum(float((b[seen] * np.log(smooth(a, c)[seen])).sum()) for a, b, seen in folds) / total for c in CONSTANTS
     ]

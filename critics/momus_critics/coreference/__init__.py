@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -13,6 +14,7 @@ import numpy as np
 from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import AdvancedMixin
 from momus.critic.tools import make_adapter, resource
 from momus.errors import FittingError, ReadingError, UsageError
 from momus.estimator import Estimator, construct, parametrized
@@ -22,6 +24,7 @@ from momus.numeric.types import Ints
 from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
+from momus.text.counting import percentage
 from momus.text.languages import ANY, Scripts
 from momus.text.mentions import Resolved, Resolver, resolve_kept
 from momus.text.plain import in_place
@@ -114,10 +117,13 @@ def _resolved(record: dict[str, Any]) -> Resolved:
 
 ENGLISH = ("spacy",)
 """Resolvers of English."""
+LEAST, LOOKED_AT = 0.2, 2000
+"""Least share of documents with *he* or *she* from which a run of all critics parses texts; so many are looked at."""
+_PERSON = re.compile(r"\b(?:he|she|him|her|his|hers|himself|herself)\b", re.IGNORECASE)
 
 
 @parametrized
-class Coreference(MergeableMixin, TextCritic[MentionChains]):
+class Coreference(MergeableMixin, TextCritic[MentionChains], AdvancedMixin):
     """z is the sequence of mentions of persons in a document, P_c(z) an n-gram process over it.
 
     The symbol of a pronoun is the pronoun; that of any other mention is the majority gender of the pronouns in its
@@ -170,6 +176,16 @@ class Coreference(MergeableMixin, TextCritic[MentionChains]):
     def assumed_language(self, corpus: Corpus) -> str:
         """English, for the shipped resolvers."""
         return "en" if self.resolver in ENGLISH else ""
+
+    def nothing_to_see(self, texts: Sequence[Corpus]) -> str:
+        """Say so where few documents of each text refer to a person by *he* or *she*: to parse takes longest of all."""
+        if self.resolver not in ENGLISH:
+            return ""
+        looked_at = (text.slice(0, LOOKED_AT) for text in texts)
+        most = max(sum(bool(_PERSON.search(d.text)) for d in text) / len(text) for text in looked_at)
+        if most >= LEAST:
+            return ""
+        return f"at most {percentage(most, 0)} of documents say “he” or “she”, and {percentage(LEAST, 0)} are needed"
 
     def _new_process(self) -> ChainProcess:
         """The unfitted process."""
