@@ -12,6 +12,7 @@ from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Ints
 from momus.sequences.ngram import Level, NGramModel
+from momus.sequences.types import Sequences
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,12 @@ class PitmanYorModel(NGramModel):
     def __init__(self, order: int, settings: PitmanYor | None = None) -> None:
         super().__init__(order)
         self.settings = settings or PitmanYor()
+
+    def fit(self, sequences: Sequences, symbols: int) -> Self:
+        """Count n-grams and seat them at once, so that bad settings are told here."""
+        super().fit(sequences, symbols)
+        assert self.levels
+        return self
 
     def _levels(self, keys: Ints, counts: Ints) -> list[Level]:
         return Seating(keys, counts, self.order, self.base, self.size, self.settings).fit().levels()

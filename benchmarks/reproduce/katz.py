@@ -18,7 +18,9 @@ class Katz(NGramModel):
     def _levels(self, keys: Ints, counts: Ints) -> list[Level]:
         orders = [(keys, counts.astype(np.float64))]
         for m in range(self.order - 2, -1, -1):
-            orders.append(self._shorter(*orders[-1], m))
+            (contexts, words), sums = orders[-1]
+            shorter, row = np.unique(np.stack([contexts % self.base**m, words]), axis=1, return_inverse=True)
+            orders.append((shorter, np.bincount(row.ravel(), sums)))
         return katz_levels(orders[::-1], self.base, self.size)
 
 

@@ -191,8 +191,11 @@ class NGramModel(StepModel):
 
     @cached_property
     def levels(self) -> list[Level]:
+        """The level of each context length."""
+        return self._levels(*self.counted)
+
+    def _levels(self, keys: Ints, counts: Ints) -> list[Level]:
         """Levels of Kneser–Ney, by context length; of maximum likelihood, the highest alone."""
-        keys, counts = self.counted
         if self.smoothing == "none":
             return [Level.of(keys, counts.astype(np.float64), 0.0)]
         highest = counts.astype(np.float64)
