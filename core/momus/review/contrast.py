@@ -2,7 +2,7 @@
 
 A document is two vectors of length 1, of its words and of its forms, (1 + log tf) · (1 + log((1 + n) / (1 + df))),
 beside its standardised values: what ranks it under each critic, and the critics' statistics of this one document. Forms
-are endings and pairs of neighbours, in which a long word is its ending: they depend less on the subject than words do.
+are endings of long words, and pairs of neighbours in which endings stand for these: they depend less on the subject.
 
 The regression is fitted once without each fold of human documents, whose log-odds it then tells.
 """
@@ -147,18 +147,20 @@ class Contrast:
         return sparse.csr_array(sparse.hstack([self._words(documents.bag), sparse.csr_array(values)]))
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {label: i for i, label in enumerate(self.vocabulary)}
+    def _numbers(self) -> tuple[dict[str, int], Ints]:
+        """The number of each label, and 1 for forms, 0 for words: (V,)."""
+        forms = np.array([label[0] == " " for label in self.vocabulary], np.int64)
+        return {label: i for i, label in enumerate(self.vocabulary)}, forms
 
     def _words(self, bag: Counted) -> sparse.csr_array:
         """Words and forms of documents, each as vectors of length 1: (n, V)."""
-        numbers = np.array([self._numbers.get(str(label), -1) for label in bag.labels], np.int64)
+        number, forms = self._numbers
+        numbers = np.array([number.get(str(label), -1) for label in bag.labels], np.int64)
         known = np.flatnonzero(numbers >= 0)
         # entry (i, j) is 1 if label i of the documents is number j of the vocabulary: (labels, V)
         entries = np.ones(len(known)), (known, numbers[known])
         words = sparse.csr_array(bag.matrix @ sparse.csr_array(entries, shape=(len(numbers), len(self.vocabulary))))
         words.data = (1 + np.log(words.data)) * self.rarity[words.indices]
-        forms = np.array([label[0] == " " for label in self.vocabulary], np.int64)
         lengths = np.sqrt(words.multiply(words) @ np.eye(2)[forms])  # (n, 2)
         rows = np.repeat(np.arange(len(lengths)), np.diff(words.indptr))
         words.data /= lengths[rows, forms[words.indices]]
@@ -175,16 +177,13 @@ def bag_of(corpus: Corpus) -> Counted:
     shown = [word if len(word) <= SHORT else f"~{word[-ENDING:]}" for word in table.vocabulary]
     number = {form: i for i, form in enumerate(dict.fromkeys(shown))}
     forms, n = list(number), len(number)
-    form = np.array([number[name] for name in shown], np.int64)[table.ids]  # as all below: (tokens,)
-    long = np.array([len(word) > SHORT for word in table.vocabulary], bool)[table.ids]
-    pair = form * n + np.append(form[1:], 0)[: len(form)]
+    form = np.array([number[name] for name in shown], np.int64)[table.ids]  # (tokens,), as all below
+    ending = np.where([len(word) > SHORT for word in table.vocabulary], 0, -1)[table.ids] | form  # −1 | x = −1
+    pair = form * n + np.append(form[1:], 0)
     pair[table.offsets[1:][table.lengths > 0] - 1] = -1  # the last token of a document has no neighbour
     pairs, codes = np.unique(pair, return_inverse=True)
-    parts = (
-        (table.ids, table.vocabulary),
-        (np.where(long, form, -1), [f" {name}" for name in forms]),
-        (np.where(pair < 0, -1, codes), [f" {forms[p // n]} {forms[p % n]}" for p in pairs.tolist()]),
-    )
+    couples = [f" {forms[p // n]} {forms[p % n]}" for p in pairs.tolist()]
+    parts = (table.ids, table.vocabulary), (ending, [f" {f}" for f in forms]), (np.where(pair < 0, -1, codes), couples)
     matrices = [Counted.of_tokens(codes, table.offsets, labels).matrix for codes, labels in parts]
     return Counted(sparse.csr_array(sparse.hstack(matrices)), [label for _, labels in parts for label in labels])
 

@@ -243,6 +243,13 @@ def test_a_habit_of_models_is_found_in_words_that_none_of_their_texts_has():
     assert len(review(texts("q", people, 47), body).odd) <= 0.12 * 150
 
 
+def test_values_of_documents_that_critics_were_fitted_on_teach_nothing(body):
+    human, models = (Corpus.from_texts(texts, name="essays") for texts in (texts_of(220, 0), texts_of(60, 48)))
+    contrast = body.beside(models, human).contrast
+    values = np.vstack([body.values, body.measure(models)[0]])
+    np.testing.assert_allclose(contrast.mean[: values.shape[1]], np.nanmean(values, axis=0))
+
+
 def test_a_forged_body_is_refused(body, tmp_path):
     save_body(body, tmp_path / "body")
     (tmp_path / "body" / "held-out.parquet").write_bytes(b"no table")
