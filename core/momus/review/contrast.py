@@ -162,8 +162,7 @@ class Contrast:
         words = sparse.csr_array(bag.matrix @ sparse.csr_array(entries, shape=(len(numbers), len(self.vocabulary))))
         words.data = (1 + np.log(words.data)) * self.rarity[words.indices]
         lengths = np.sqrt(words.multiply(words) @ np.eye(2)[forms])  # (n, 2)
-        rows = np.repeat(np.arange(len(lengths)), np.diff(words.indptr))
-        words.data /= lengths[rows, forms[words.indices]]
+        words.data /= lengths[sparse.coo_array(words).row, forms[words.indices]]
         return words
 
 
