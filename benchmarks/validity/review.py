@@ -34,7 +34,7 @@ from momus.review.spans import stretch
 from momus.text.corpus import Corpus
 
 LEVEL, BODY, TESTED, OF_MODEL = 0.05, 200, 200, 60
-EXCERPTS, OTHERS = (50, 80, 150), 16
+EXCERPTS = (50, 80, 150)
 LARGE = ("arxiv", "xsum", "writing_prompt", "yelp_review")
 
 
@@ -150,19 +150,13 @@ def measured(register: str, all_texts: Texts) -> dict[str, Any]:
     row |= {"unseen model": {}, "human beside": [0, 0], "baseline": {}, "baseline human": [0, 0]}
     row |= {"unseen register": {}, "human of register": [0, 0]}
     elsewhere = {r: sides(t) for r, t in all_texts.items() if r != register}
-    people = corpus([d for human, *_ in elsewhere.values() for d in human[:OTHERS]], "people")
+    people = corpus([d for human, *_ in elsewhere.values() for d in human], "people")
     for left_out, documents in new.items():
         new_texts = [text for _, text in documents]
         beside = corpus([d for m, ds in seen.items() if m != left_out for d in ds], "models")
         bodies = {"unseen model": body.beside(beside, human)}
         if left_out == next(iter(new)):
-            kinds = [
-                d
-                for _, _, of, _ in elsewhere.values()
-                for m, ds in of.items()
-                if m != left_out
-                for d in ds[: OTHERS // 2]
-            ]
+            kinds = [d for _, _, of, _ in elsewhere.values() for m, ds in of.items() if m != left_out for d in ds]
             bodies["unseen register"] = body.beside(corpus(kinds, "models"), people)
         for name, fitted_body in bodies.items():
             row[name][left_out] = share(new_texts, fitted_body)

@@ -101,7 +101,8 @@ class Body:
         folds = [fold.get(id, -1) for id in human.ids]
         folds += [-1 if p is None else of_prompt.get(p, -1) for p in models.prompts]
         of_human, of_models = (Measured.of(self.critics, text) for text in (human, models))
-        contrast = Contrast.learn(of_human, of_models, np.array(folds))
+        fitted = np.isin(human.hashes, np.setdiff1d(self.hashes, self.held.hashes))
+        contrast = Contrast.learn(of_human.hiding(fitted), of_models, np.array(folds))
         return replace(self, contrast=contrast, odds=contrast.odds(Measured.of(self.critics, self.held)))
 
     def rate(self, fault: str) -> float:

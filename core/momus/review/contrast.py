@@ -1,7 +1,8 @@
 """What tells text of models from human text: a penalised logistic regression on words and on values of critics.
 
-A document is the vector of its words, (1 + log tf) · (1 + log((1 + n) / (1 + df))), scaled to length 1, beside its
-standardised values: what ranks it under each critic, and the critics' statistics of this one document.
+A document is two vectors of length 1, of its words and of its forms, (1 + log tf) · (1 + log((1 + n) / (1 + df))),
+beside its standardised values: what ranks it under each critic, and the critics' statistics of this one document. Forms
+are endings of long words, and pairs of neighbours in which endings stand for these: they depend less on the subject.
 
 The regression is fitted once without each fold of human documents, whose log-odds it then tells.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from momus.critic.scoring import score
 from momus.numeric.types import Bools, Floats, Ints
 from momus.outliers.rows import rounded
 from momus.text.corpus import Corpus
-from momus.text.tokens import TokenTable, get_tokenizer
+from momus.text.tokens import get_tokenizer
 
 FOLDS = 5
 """Folds of the held-out human documents, each of which is judged by what the others teach."""
@@ -34,6 +36,8 @@ FEWEST = 2
 """Fewest documents of a word that counts."""
 CLIPPED = 4.0
 """Values beyond so many standard deviations count as so many."""
+SHORT, ENDING = 3, 2
+"""Most letters of a word that pairs hold whole, and how many of a longer one they hold."""
 TELLING = 4
 """Fewest letters of a word that is shown."""
 WORDS = get_tokenizer("words", reads="prose")
@@ -50,13 +54,13 @@ class Measured:
         NaN where unscored: float64 (n, critics).
     statistics
         The critics' statistics of each document that are ratios, NaN where undefined, by name: (n,).
-    words
-        Their words.
+    bag
+        Their words and forms.
     """
 
     values: Floats
     statistics: dict[str, Floats]
-    words: TokenTable
+    bag: Counted
 
     @classmethod
     def of(cls, critics: Sequence[Critic[Any]], corpus: Corpus) -> Measured:
@@ -69,7 +73,12 @@ class Measured:
                 if not isinstance(rows, Counted) and rows.shape[1] == 2:
                     with np.errstate(divide="ignore", invalid="ignore"):
                         statistics[f"{critic.name} {name}"] = rows[:, 0] / rows[:, 1]
-        return cls(np.hstack(columns), statistics, corpus.tokens(WORDS))
+        return cls(np.hstack(columns), statistics, bag_of(corpus))
+
+    def hiding(self, hidden: Bools) -> Measured:
+        """The same without values of some documents, (n,), which critics that were fitted on them find too usual."""
+        statistics = {name: np.where(hidden, np.nan, column) for name, column in self.statistics.items()}
+        return replace(self, values=np.where(hidden[:, None], np.nan, self.values), statistics=statistics)
 
     def features(self, names: Sequence[str]) -> Floats:
         """Values and these statistics, NaN where a document has none: (n, critics + names)."""
@@ -84,7 +93,7 @@ class Contrast:
     Attributes
     ----------
     vocabulary, rarity
-        The words, and log((1 + n) / (1 + df)) + 1 of each: (V,).
+        The words and forms, and log((1 + n) / (1 + df)) + 1 of each: (V,).
     statistics, mean, scale
         Names of statistics, and what standardises values and statistics: (critics + statistics,).
     weights, intercepts
@@ -105,11 +114,9 @@ class Contrast:
         both = human, models
         of_model = np.repeat([0, 1], [len(side.values) for side in both])
         shares = Counter[str]()  # documents that have each word
-        for table in (side.words for side in both):
-            present = Counted.of_tokens(table.ids, table.offsets, table.vocabulary).matrix.indices
-            shares.update(
-                dict(zip(table.vocabulary, np.bincount(present, minlength=len(table.vocabulary)), strict=True))
-            )
+        for bag in (side.bag for side in both):
+            present = np.bincount(bag.matrix.indices, minlength=len(bag.labels))
+            shares.update(dict(zip(bag.labels, present.tolist(), strict=True)))
         vocabulary = sorted(word for word, count in shares.items() if count >= FEWEST)
         rarity = 1 + np.log((1 + len(of_model)) / (1 + np.array([shares[word] for word in vocabulary])))
         statistics = sorted(set(human.statistics) & set(models.statistics))
@@ -127,9 +134,9 @@ class Contrast:
         """Log-odds that documents are text of models, by the regression without each fold: (n, folds)."""
         return np.asarray(self._features(documents) @ self.weights.T + self.intercepts)
 
-    def telling(self, document: TokenTable, most: int) -> list[str]:
+    def telling(self, document: Corpus, most: int) -> list[str]:
         """The words of one document that speak most for text of models, at most so many."""
-        parts = self._words(document).toarray()[0] * self.weights[:, : len(self.vocabulary)].mean(axis=0)
+        parts = self._words(bag_of(document)).toarray()[0] * self.weights[:, : len(self.vocabulary)].mean(axis=0)
         words = [self.vocabulary[i] for i in np.argsort(-parts) if parts[i] > 0]
         return [word for word in words if len(word) >= TELLING and word.isalpha()][:most]
 
@@ -137,14 +144,47 @@ class Contrast:
         """Words and values of documents: (n, V + critics + statistics)."""
         values = (documents.features(self.statistics) - self.mean) / self.scale
         values = OF_VALUES * np.clip(np.nan_to_num(values), -CLIPPED, CLIPPED)
-        return sparse.csr_array(sparse.hstack([self._words(documents.words), sparse.csr_array(values)]))
+        return sparse.csr_array(sparse.hstack([self._words(documents.bag), sparse.csr_array(values)]))
 
-    def _words(self, table: TokenTable) -> sparse.csr_array:
-        """Words of documents, as vectors of length 1: (n, V)."""
-        words = Counted.of_tokens(table.codes(self.vocabulary), table.offsets, self.vocabulary).matrix
+    @cached_property
+    def _numbers(self) -> tuple[dict[str, int], Ints]:
+        """The number of each label, and 1 for forms, 0 for words: (V,)."""
+        forms = np.array([label[0] == " " for label in self.vocabulary], np.int64)
+        return {label: i for i, label in enumerate(self.vocabulary)}, forms
+
+    def _words(self, bag: Counted) -> sparse.csr_array:
+        """Words and forms of documents, each as vectors of length 1: (n, V)."""
+        number, forms = self._numbers
+        numbers = np.array([number.get(str(label), -1) for label in bag.labels], np.int64)
+        known = np.flatnonzero(numbers >= 0)
+        # entry (i, j) is 1 if label i of the documents is number j of the vocabulary: (labels, V)
+        entries = np.ones(len(known)), (known, numbers[known])
+        words = sparse.csr_array(bag.matrix @ sparse.csr_array(entries, shape=(len(numbers), len(self.vocabulary))))
         words.data = (1 + np.log(words.data)) * self.rarity[words.indices]
-        lengths = np.sqrt(words.multiply(words).sum(axis=1))
-        return sparse.csr_array(sparse.diags_array(1 / np.maximum(lengths, 1e-9)) @ words)
+        lengths = np.sqrt(words.multiply(words) @ np.eye(2)[forms])  # (n, 2)
+        words.data /= lengths[sparse.coo_array(words).row, forms[words.indices]]
+        return words
+
+
+def bag_of(corpus: Corpus) -> Counted:
+    """Count words and, as labels that start with a space, endings of long words and pairs of short words and endings.
+
+    >>> sorted(bag_of(Corpus.from_texts(["He was walking."], name="one")).total())
+    [' he was', ' was ~ng', ' ~ng', ' ~ng .', '.', 'he', 'walking', 'was']
+    """
+    table = corpus.tokens(WORDS)
+    shown = [word if len(word) <= SHORT else f"~{word[-ENDING:]}" for word in table.vocabulary]
+    number = {form: i for i, form in enumerate(dict.fromkeys(shown))}
+    forms, n = list(number), len(number)
+    form = np.array([number[name] for name in shown], np.int64)[table.ids]  # (tokens,), as all below
+    ending = np.where([len(word) > SHORT for word in table.vocabulary], 0, -1)[table.ids] | form  # −1 | x = −1
+    pair = form * n + np.append(form[1:], 0)
+    pair[table.offsets[1:][table.lengths > 0] - 1] = -1  # the last token of a document has no neighbour
+    pairs, codes = np.unique(pair, return_inverse=True)
+    couples = [f" {forms[p // n]} {forms[p % n]}" for p in pairs.tolist()]
+    parts = (table.ids, table.vocabulary), (ending, [f" {f}" for f in forms]), (np.where(pair < 0, -1, codes), couples)
+    matrices = [Counted.of_tokens(codes, table.offsets, labels).matrix for codes, labels in parts]
+    return Counted(sparse.csr_array(sparse.hstack(matrices)), [label for _, labels in parts for label in labels])
 
 
 def _regression(features: sparse.csr_array, of_model: Ints, learned: Bools) -> tuple[Floats, float]:

@@ -20,7 +20,6 @@ from momus.inference.multiplicity import benjamini_hochberg
 from momus.numeric.types import Floats, Ints
 from momus.progress import Reporter, Silent
 from momus.review.body import FITTED, REMARKABLE, STEP, Body, faults_of
-from momus.review.contrast import WORDS
 from momus.review.spans import MOST, Span, span_of, spans_of, stretches, word_counts
 from momus.review.yardstick import Judgement, Yardstick
 from momus.text.corpus import Corpus
@@ -336,7 +335,7 @@ def _axes(document: Corpus, judgement: Judgement, i: int, body: Body, level: flo
     alone: Floats = judgement.alone[i]
     axes, text = [], document[0].text
     if body.contrast is not None and judgement.contrast[i] <= level:
-        words = body.contrast.telling(document.tokens(WORDS), MOST)
+        words = body.contrast.telling(document, MOST)
         spans = tuple(span_of(Step("", word), text) for word in words)
         axes.append(OddAxis("contrast", CONTRAST, float(judgement.contrast[i]), False, spans))
     for k in np.argsort(alone, kind="stable").tolist():

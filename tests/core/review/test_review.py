@@ -221,6 +221,35 @@ def test_a_contrast_of_another_kind_leaves_no_trace_in_the_body_without_it(body)
         fit_body(people, critics=["rhythm"], people=people)
 
 
+def test_a_habit_of_models_is_found_in_words_that_none_of_their_texts_has():
+    """Words in -ing follow "of" in people's texts and "to" in models', as often; each subject has stems of its own."""
+
+    def texts(subject, ending_after, seed):
+        rng = np.random.default_rng(seed)
+        stems = [f"{subject}{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "mnrst"]
+
+        def pair():
+            word = str(rng.choice(list(ending_after)))
+            return f"{word} {rng.choice(stems)}{ending_after[word]}"
+
+        lengths = rng.integers(20, 40, 150)
+        texts = [" ".join(f"{pair()} {pair()} {pair()}." for _ in range(n)) for n in lengths]
+        return Corpus.from_texts(texts, name=f"{subject} {seed}")
+
+    people, of_models = {"of": "ing", "to": "ed"}, {"to": "ing", "of": "ed"}
+    human, models = texts("x", people, 43), texts("x", of_models, 44)
+    body = fit_body(texts("q", people, 45), models, critics=["rhythm"], people=human)
+    assert len(review(texts("q", of_models, 46), body).odd) >= 0.5 * 150
+    assert len(review(texts("q", people, 47), body).odd) <= 0.12 * 150
+
+
+def test_values_of_documents_that_critics_were_fitted_on_teach_nothing(body):
+    human, models = (Corpus.from_texts(texts, name="essays") for texts in (texts_of(220, 0), texts_of(60, 48)))
+    contrast = body.beside(models, human).contrast
+    values = np.vstack([body.values, body.measure(models)[0]])
+    np.testing.assert_allclose(contrast.mean[: values.shape[1]], np.nanmean(values, axis=0))
+
+
 def test_a_forged_body_is_refused(body, tmp_path):
     save_body(body, tmp_path / "body")
     (tmp_path / "body" / "held-out.parquet").write_bytes(b"no table")
