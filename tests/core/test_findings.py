@@ -170,6 +170,18 @@ def test_a_rate_is_seen_later_than_a_share_of_documents_and_none_is_said_in_word
     assert says_what(Cell.of([none])) == "none of the documents have a list (human: 30 %)"
 
 
+def test_what_few_documents_say_a_thousand_times_touches_no_others():
+    def touches(documents):
+        openings = row("gap", wording=Wording("largest gap", item="sentences open with"), real_value=0.0)
+        thing = Overused("1 4", 212.0, 6.0, size=0.6, documents=documents)
+        (found,) = findings_of_axis([openings], [Overuse("openings", "per 1,000 sentences", (thing,), "gap")])
+        return found.touched
+
+    many = touches(None)
+    assert many > 0.03 == pytest.approx(touches((0.03, 0.01)))
+    assert touches((0.9, 0.8)) == pytest.approx(many), "nothing is taken from what many have"
+
+
 def test_what_moves_with_narrower_statistics_is_told_behind_them():
     stops = row("stops", wording=Wording("full stops", ("poorer", "richer"), "per 1,000 words", general=True))
     (moved,), (mean,) = findings_of_axis([stops], ()), findings_of_axis([row("mean")], ())

@@ -27,6 +27,8 @@ class Named:
         Named items at most.
     exclusive
         See `momus.evidence.Overuse`.
+    documents
+        (V,) of each text: the share of documents that have each item, see `momus.evidence.Overused`.
     """
 
     what: str
@@ -35,6 +37,12 @@ class Named:
     sizes: Floats
     most: int | None = None
     exclusive: bool = False
+    documents: tuple[Floats, Floats] | None = None
+
+    def __getitem__(self, i: int) -> tuple[float, tuple[float, float] | None]:
+        """What an item is tested by, and the shares of documents that have it."""
+        of_item = None if self.documents is None else (float(self.documents[0][i]), float(self.documents[1][i]))
+        return float(self.sizes[i]), of_item
 
 
 def shift_table(
@@ -102,7 +110,7 @@ def shift_table(
     rows = [tuple(cells[i] for cells in columns.values()) for i in order]
     overuse = None
     if named is not None and (told := [i for i in order if named.which[i]][: named.most]):
-        lines, sizes = examples or [""] * len(a), named.sizes.tolist()
-        items = tuple(Overused(texts[i], real[i], generated[i], lines[i], sizes[i]) for i in told)
+        lines = examples or [""] * len(a)
+        items = tuple(Overused(texts[i], real[i], generated[i], lines[i], *named[i]) for i in told)
         overuse = Overuse(named.what, str(unit), items, named.of, named.exclusive)
     return Table(name, title, tuple(columns), rows, note, overuse)

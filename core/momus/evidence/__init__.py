@@ -35,6 +35,8 @@ class Overused:
         A line of generated text that has it; empty if ``text`` is the line, or if the thing is missing.
     size
         What it is tested by, if each of the things is: see `Overuse.of`.
+    documents
+        Of a thing that one document may have many times, the share of the documents of each text that have it.
     """
 
     text: str
@@ -42,6 +44,7 @@ class Overused:
     generated: float
     example: str = ""
     size: float | None = None
+    documents: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

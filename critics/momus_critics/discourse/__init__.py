@@ -26,13 +26,13 @@ from momus.critic.shifts import shift_table
 from momus.critic.statistic import total_variation
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Step
-from momus.numeric.ragged import changes, float_sums, offsets_of, owners_of
+from momus.numeric.ragged import changes, distinct, float_sums, offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.mentions import FEMALE, FIRST, MALE, PLURAL
 from momus_critics.evidence import highest, marked
-from momus_critics.prose.examples import Exampled, first_of_each, largest_gap, ranks, usage_tables
+from momus_critics.prose.examples import DOCUMENTS, Exampled, first_of_each, largest_gap, ranks, usage_tables
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import Prose, ProseCritic
 
@@ -258,9 +258,9 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
 
     def summarize(self, latents: SentenceClasses) -> Exampled:
         """Numbers of classes and of openings, with an example of each opening."""
-        openings, examples = _openings(latents)
+        counts, examples = _openings(latents)
         arrays = {"classes": np.bincount(latents.states, minlength=len(STATES)).astype(np.float64)}
-        return Exampled.of(Pooled(len(latents), arrays, {"openings": openings}), examples)
+        return Exampled.of(Pooled(len(latents), arrays, counts), examples)
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Over-used and under-used openings of sentences, and classes."""
@@ -315,8 +315,8 @@ def openings_of(z: SentenceClasses) -> tuple[list[str], Ints, Ints]:
     return names, starts, which
 
 
-def _openings(z: SentenceClasses) -> tuple[dict[str | float, float], list[tuple[str, float, str]]]:
-    """Number of sentences by their first two words, and an example of each, whichever it is."""
+def _openings(z: SentenceClasses) -> tuple[dict[str, dict[str | float, float]], list[tuple[str, float, str]]]:
+    """Numbers of sentences and of documents by two first words, and an example of each, whichever it is."""
     prose, (names, starts, where) = z.prose, openings_of(z)
     rank = ranks(prose.hashes, starts, range(8))
     examples = []
@@ -325,5 +325,8 @@ def _openings(z: SentenceClasses) -> tuple[dict[str | float, float], list[tuple[
         codes = prose.codes[start:stop][prose.sentences[start:stop] == prose.sentences[start]]
         text = " ".join(prose.spelled[c] for c in codes.tolist())
         examples.append((f"openings {names[int(where[i])]}", float(rank[i]), text))
-    counts = np.bincount(where, minlength=len(names)).astype(np.float64).tolist()
-    return dict(zip(names, counts, strict=True)), examples
+    (within, _), _ = distinct(where, owners_of(prose.offsets)[starts])
+    counted = {"openings": where, DOCUMENTS + "openings": within}
+    numbers = {key: np.bincount(of, minlength=len(names)).astype(np.float64).tolist() for key, of in counted.items()}
+    counts = {key: dict[str | float, float](zip(names, n, strict=True)) for key, n in numbers.items()}
+    return counts, examples

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -247,6 +247,8 @@ def mean_gap(p: Floats, q: Floats) -> Floats:
     return np.asarray(np.abs(b - a).mean(axis=1))
 
 
+DOCUMENTS = "documents: "
+"""Before the key of counts of things, the key of counts of the documents that have them."""
 FEWEST = 5
 """Occurrences in both texts together that something needs to be listed."""
 
@@ -272,7 +274,8 @@ def usage_tables(
     Parameters
     ----------
     sides, kind
-        Summaries of real and of generated text, and the key of the counts; that of examples is ``kind label``.
+        Summaries of real and of generated text, and the key of the counts; that of documents begins with `DOCUMENTS`,
+        that of examples is ``kind label``.
     title, item
         What all rows are, and what one row is.
     unit, totals
@@ -283,6 +286,9 @@ def usage_tables(
     names, p, q = counts_of(*sides, kind, totals, FEWEST)
     delta, z = log_odds(p, q)
     sizes = np.abs(share_gaps(p, q))
+    # shares of documents with each, where they were counted
+    within = [(t.counts.get(DOCUMENTS + kind, {}), max(t.documents, 1)) for t in sides]
+    having = [np.array([held.get(n, 0.0) for n in names]) / documents for held, documents in within if held]
     tables = []
     for word, sign, source in (("over", 1.0, sides[1]), ("under", -1.0, sides[0])):
         at = np.flatnonzero(sign * z > 0)  # terms that this text uses more
@@ -300,9 +306,15 @@ def usage_tables(
             by=z[at],
             more={"z": z[at].round(1).tolist()},
             examples=source.first(f"{kind} {text}" for text in texts),
-            named=Named(named, "largest_gap", np.ones(len(at), dtype=bool), sizes[at]) if named else None,
+            named=_named(named, at, sizes, having) if named else None,
             most=shown,
             note=NOTE,
         )
         tables.append(table)
     return tables
+
+
+def _named(what: str, at: Ints, sizes: Floats, having: Sequence[Floats]) -> Named:
+    """Items that are tested by their largest gap, with the shares of documents that have them, if there are any."""
+    documents = (having[0][at], having[1][at]) if len(having) == 2 else None
+    return Named(what, "largest_gap", np.ones(len(at), dtype=bool), sizes[at], documents=documents)
