@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from momus.arguments import arg
 from momus.cli.options import (
     Config,
     CriticNames,
@@ -118,8 +119,11 @@ def review(
     from momus.review.kept import HELD_OUT, save_body
 
     field, _, category = (by or "").partition("=")
+    if by is not None and not field:
+        raise UsageError(f"{arg('by', by)} names no field", hint="give a field of the records, such as register")
     if field and against is not None:
-        raise UsageError("--by does not go with --against", hint="leave one out: pairs are compared by all of HUMAN")
+        both = f"{arg('by', field)} does not go with {arg('against', against)}"
+        raise UsageError(both, hint="leave one out: pairs are compared by all of HUMAN")
     options = reading.options().needing([field] if field else [])
     reporter = Silent() if quiet or as_json else default_reporter()
     if sarif is not None:

@@ -186,3 +186,16 @@ def test_documents_without_a_partner_are_counted(body):
     choice = choose(new, Corpus.from_texts(texts[:1], ["a"], name="old"), body)
     assert (len(choice.pairs), choice.left_out) == (1, (2, 0))
     assert "2 documents of new without a partner: left out." in list(choice_lines(choice))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--by", "=ann"], "--by =ann names no field"),
+        (["--by", "register", "--against", "old.jsonl"], "--by register does not go with --against old.jsonl"),
+    ],
+)
+def test_categories_without_a_field_and_of_pairs_are_refused(options, said):
+    done = CliRunner().invoke(app, ["review", "new.jsonl", "--body", "human.jsonl", *options])
+    assert isinstance(done.exception, UsageError)
+    assert done.exception.message == said
