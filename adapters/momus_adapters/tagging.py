@@ -36,14 +36,12 @@ def versions(model: str) -> str:
         spec = importlib.util.find_spec(name) if name.isidentifier() else None
         folder = Path(spec.origin).parent if spec and spec.origin else Path(name)
         with suppress(OSError, ValueError, KeyError, importlib.metadata.PackageNotFoundError):
-            meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
-            return _versions(importlib.metadata.version("spacy"), meta)
-    meta = resource(load_pipeline, model).meta
-    return _versions(importlib.metadata.version("spacy"), meta)
+            return _named(json.loads((folder / "meta.json").read_text(encoding="utf-8")))
+    return _named(resource(load_pipeline, model).meta)
 
 
-def _versions(spacy: str, meta: Mapping[str, Any]) -> str:
-    return f"spacy {spacy}; {meta['lang']}_{meta['name']} {meta['version']}"
+def _named(meta: Mapping[str, Any]) -> str:
+    return f"spacy {importlib.metadata.version('spacy')}; {meta['lang']}_{meta['name']} {meta['version']}"
 
 
 def load_pipeline(model: str) -> Any:

@@ -39,10 +39,9 @@ class Named:
     exclusive: bool = False
     documents: tuple[Floats, Floats] | None = None
 
-    def __getitem__(self, i: int) -> tuple[float, tuple[float, float] | None]:
-        """What an item is tested by, and the shares of documents that have it."""
-        of_item = None if self.documents is None else (float(self.documents[0][i]), float(self.documents[1][i]))
-        return float(self.sizes[i]), of_item
+    def having(self, i: int) -> tuple[float, float] | None:
+        """The shares of documents that have an item, if they were counted."""
+        return None if self.documents is None else (float(self.documents[0][i]), float(self.documents[1][i]))
 
 
 def shift_table(
@@ -110,7 +109,7 @@ def shift_table(
     rows = [tuple(cells[i] for cells in columns.values()) for i in order]
     overuse = None
     if named is not None and (told := [i for i in order if named.which[i]][: named.most]):
-        lines = examples or [""] * len(a)
-        items = tuple(Overused(texts[i], real[i], generated[i], lines[i], *named[i]) for i in told)
+        lines, sizes = examples or [""] * len(a), named.sizes.tolist()
+        items = tuple(Overused(texts[i], real[i], generated[i], lines[i], sizes[i], named.having(i)) for i in told)
         overuse = Overuse(named.what, str(unit), items, named.of, named.exclusive)
     return Table(name, title, tuple(columns), rows, note, overuse)
