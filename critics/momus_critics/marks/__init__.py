@@ -160,7 +160,7 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
         return {**rates, **having, "marks": latents.counts[:, :LETTERS].astype(np.float64)}
 
     tested = (
-        Statistic("marks", "marks", "distance", total_variation, label="total variation of the marks"),
+        Statistic.distance("marks", "marks", total_variation, "total variation of the marks"),
         *(
             Statistic.ratio(
                 _row(code),
