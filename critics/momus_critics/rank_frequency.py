@@ -196,7 +196,7 @@ class RankFrequency(CountingCritic[TokenStates]):
         self.exponent_ = fit_exponent(numbers)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.texts("vocabulary_", least=1)
         state.number("exponent_", above=1.0)

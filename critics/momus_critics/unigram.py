@@ -75,7 +75,7 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
         self.unseen_ = unseen_types(seen)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         words = state.texts("vocabulary_", least=1)
         values = state.probabilities("log_probabilities_", (len(words) + 1,), logarithms=True)

@@ -120,7 +120,7 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
         self.correlations_ = np.clip(correlation, LEAST, 0.9)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         for name in ("shares_", "correlations_"):
             values = state.array(name, (len(CLASSES),), low=0.0, high=1.0)

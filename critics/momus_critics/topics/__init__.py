@@ -145,7 +145,7 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
         """Whether words are points or have posteriors."""
         return {"word_posterior": "point" if self.point_ else "dirichlet"}
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         words = state.texts("vocabulary_", least=1)
         topics = len(state.probabilities("phi_", (None, len(words))))
