@@ -42,7 +42,7 @@ def largest():
 def test_a_sentence_that_says_something_else_is_found(largest):
     cell, s, axis, said, _ = largest
     assert faults_of_sentence(said, cell, axis) == []
-    other = s.direction[cell.row.difference < 0]
+    other = s.wording.direction[cell.row.difference < 0]
     for wrong in (
         said.replace(f"{cell.direction}:", f"{other}:"),
         said.replace("human: ", "human: 9"),

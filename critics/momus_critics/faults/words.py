@@ -84,7 +84,7 @@ class WordModel(Estimator):
         disordered[known] = (real < self.limits_[:2]).any(axis=1)
         return spelt < self.limits_[2], disordered
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         words = state.texts("words_")
         state.array("counts_", (len(words),), kind="i", low=1)
