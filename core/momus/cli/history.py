@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -74,7 +74,8 @@ class Compared(NamedTexts):
 
     def compare(self, folder: Path, reading: Reading, better: Sequence[Preference]) -> None:
         """Compare the texts, and write the run and its page; what the folder keeps of the same texts is reused."""
-        texts = self.resolved(reading)
+        by = tuple(comma_separated(self.by) or ())
+        texts = self.resolved(reading, by)
         m.compare(
             texts.real,
             texts.generated,
@@ -83,7 +84,7 @@ class Compared(NamedTexts):
             out=folder,
             resume=folder.exists(),
             reading=texts.reading,
-            by=tuple(comma_separated(self.by) or ()),
+            by=by,
             better=tuple(map(str, better)),
             command=command_line(),
         )
@@ -271,8 +272,10 @@ def print_short(result: GateResult, folder: Path) -> None:
 
     answer = answer_of(read_results(folder))
     echo(verdict_line(result))
-    # how many answers changed, if some did not, says nothing of what they became
-    first = first_sentences(answer)[: 2 if answer.against is not None and answer.against.unchanged else 1]
+    # how many answers changed, if some did not, says nothing of what they became, nor does what is mended of a failure
+    first = first_sentences(replace(answer, mended=()))[
+        : 2 if answer.against is not None and answer.against.unchanged else 1
+    ]
     better = [s for s in better_lines(answer) if s not in first]
     lines = [*first, *better, power_line(result), *not_checked(result), f"Report: {folder / REPORT}"]
     echo("\n".join(filter(None, lines)))

@@ -15,14 +15,14 @@ from momus.history.checks import Check, Status
 from momus.history.diff import RunDiff
 from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
-from momus.joint.better import NEARER
 from momus.joint.gap import POWER
 from momus.outputs import appending, write_own, writing
 from momus.report.annotations import workflow_command
 from momus.report.safe import clean
 from momus.report.words.blocks import Columns, PrintedBlock, markdown_blocks, table_block, terminal_blocks
 from momus.report.words.findings import statistic_name
-from momus.report.words.format import number
+from momus.report.words.format import HUMAN, number
+from momus.report.words.slices import change_words
 from momus.text.counting import counted, joined, percentage
 
 if TYPE_CHECKING:
@@ -189,13 +189,16 @@ def check_line(check: Check, model: str = "") -> str:
         return f"{where}: {check.text} is not checked: {check.reason}"
     if check.status == "not decided":
         return f"{where}: {check.text} cannot be decided: {check.reason}"
-    unit = (f" bands of {model}" if model else " human bands") if check.bands else ""
-    of = model or "real text"
+    of, unit = model or "real text", f" bands of {model}" if model and check.measure == "distance" else " human bands"
     what = f"change in distance to {of}" if check.rule == "max-worse" else f"distance to {of}"
-    if NEARER in check.text:
-        what, unit = "distance to text of people worse by", " human bands"
-    elif not check.bands:  # as far as it goes in the direction of the limit
-        what = f"{statistic_name(check.statistic)} {'worse' if check.rule == 'better' else 'moved'} by"
+    if check.measure == "nearness":
+        what = "distance to text of people worse by"
+    elif check.measure == "difference":  # as far as it goes in the direction of the limit
+        what, unit = f"{'worse' if check.rule == 'better' else 'moved'} by", ""
+    if check.rule != "max-worse" and check.values is not None:
+        name = statistic_name(check.statistic, check.wording)
+        told = change_words(check.statistic, check.wording, check.values, model or HUMAN)
+        what = f"{told}; {what}" if check.values[0] != check.values[1] else f"{name} {what}"
     shown = "passed"
     if check.status == "failed":
         above = check.low is not None and check.limit is not None and check.low > check.limit
@@ -235,7 +238,13 @@ def not_checked(result: GateResult) -> list[str]:
 def least_found(check: Check) -> str:
     """What a check would have found in most cases, such as ``1.6 (12 %)``."""
     size = "–" if check.detectable is None else number(float(f"{check.detectable:.2g}"))
-    return check.change if check.change and not check.bands else f"{size} ({check.change})" if check.change else size
+    return (
+        check.change
+        if check.change and check.measure != "distance"
+        else f"{size} ({check.change})"
+        if check.change
+        else size
+    )
 
 
 def power_line(result: GateResult) -> str:
@@ -269,7 +278,12 @@ def gate_blocks(result: GateResult, whole: bool = True) -> list[PrintedBlock]:
     several = len({c.corpus for c in result.checks}) > 1  # then the axis says of which generated text
     columns: Columns[Check] = [
         ("rule", lambda c: c.rule),
-        ("axis", lambda c: f"{c.corpus}: " * several + c.axis + f": {statistic_name(c.statistic)}" * (not c.bands)),
+        (
+            "axis",
+            lambda c: (
+                f"{c.corpus}: " * several + c.axis + f": {statistic_name(c.statistic)}" * (c.measure == "difference")
+            ),
+        ),
         ("value", lambda c: amount(c, c.value)),
         ("interval", span),
         ("limit", lambda c: number(c.limit)),
@@ -311,7 +325,7 @@ def write_junit(result: GateResult, path: Path) -> None:
     suites = ElementTree.Element("testsuites", counts)
     suite = ElementTree.SubElement(suites, "testsuite", {"name": "momus gate", **counts})
     for c in result.checks:
-        names = {"classname": clean(f"momus.{c.corpus}"), "name": clean(f"{c.critic}: {c.text}"), "time": "0"}
+        names = {"classname": clean(f"momus.{c.corpus}"), "name": clean(f"{c.axis}: {c.text}"), "time": "0"}
         case = ElementTree.SubElement(suite, "testcase", names)
         if c.status != "passed":
             line = clean(check_line(c, result.model), LONG)

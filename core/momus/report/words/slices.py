@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from momus.evidence import Wording
 from momus.joint.partners import Win
 from momus.joint.slices import Slice, Slices
 from momus.report.safe import one_line
@@ -56,28 +57,35 @@ def _answers(s: Slices, c: Slice) -> int:
 
 def moved(c: Slice, of: int, reference: str) -> str:
     """What a slice does, such as ``code, 20 of 200 answers: 40 % shorter (mean length 60 words, old: 100)``."""
-    words = c.wording.direction
-    direction = words[c.difference > 0] if words else ("lower", "higher")[c.difference > 0]
-    share = c.wording.format == "share"
-    change = relative(c)
-    amount = "" if change is None or share else f"{_size(change)} "
-    values = (c.generated_value, c.real_value), (c.real_value, c.generated_value)
-    new, old = ((percent if share else compared)(*pair) for pair in values)
-    unit = f" {c.wording.unit}" if c.wording.unit and not share else ""
-    label = statistic_name(c.statistic, c.wording)
     n = f"{c.n_generated:,} of {counted(of, 'answer')}"
-    return f"{one_line(c.name, 40)}, {n}: {amount}{direction} ({label} {new}{unit}, {one_line(reference, 40)}: {old})"
+    return f"{one_line(c.name, 40)}, {n}: {change_words(c.statistic, c.wording, _values(c), reference)}"
 
 
-def _size(change: float) -> str:
-    return signed_percent(abs(change))[1:]
+def change_words(name: str, wording: Wording, values: tuple[float, float], reference: str) -> str:
+    """What became of a statistic, by its values in the reference and in the text.
+
+    >>> change_words("mean_length", Wording("mean length", ("shorter", "longer"), "words"), (100.0, 60.0), "old")
+    '40 % shorter (mean length 60 words, old: 100)'
+    """
+    old, new = values
+    direction = (wording.direction or ("lower", "higher"))[new > old]
+    share = wording.format == "share"
+    change = None if share else relative(values)
+    amount = "" if change is None else f"{signed_percent(abs(change))[1:]} "
+    shown, beside = ((percent if share else compared)(*pair) for pair in ((new, old), (old, new)))
+    unit = f" {wording.unit}" if wording.unit and not share else ""
+    label = statistic_name(name, wording)
+    return f"{amount}{direction} ({label} {shown}{unit}, {one_line(reference, 40)}: {beside})"
 
 
-def relative(c: Slice) -> float | None:
-    """Relative difference; None where it means nothing."""
-    if c.real_value <= 0 or c.generated_value < 0:
-        return None
-    return c.generated_value / c.real_value - 1
+def _values(c: Slice) -> tuple[float, float]:
+    return c.real_value, c.generated_value
+
+
+def relative(values: tuple[float, float]) -> float | None:
+    """Relative difference from the first value; None where it means nothing."""
+    old, new = values
+    return None if old <= 0 or new < 0 else new / old - 1
 
 
 def slice_blocks(slices: Sequence[Slices], every: bool = True) -> list[PrintedBlock]:
@@ -121,7 +129,7 @@ def _columns(s: Slices) -> list[Slice]:
 def _cell(c: Slice | None, alpha: float) -> str:
     if c is None:
         return "–"
-    change = relative(c)
+    change = relative(_values(c))
     if c.wording.format == "share":
         text = f"{100 * c.difference:+.1f} pp".replace("-", "−")
     elif change is None:
