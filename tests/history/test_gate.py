@@ -269,11 +269,15 @@ def test_junit_markdown_and_annotations(runs, tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     monkeypatch.chdir(tmp_path)
     command = ["gate", str(runs.folder / "long"), "--max-worse", "0.5", "--baseline", str(runs.folder / "near")]
-    done = CliRunner().invoke(app, [*command, "--junit", str(junit), "--github"])
+    sarif = tmp_path / "gate.sarif"
+    done = CliRunner().invoke(app, [*command, "--junit", str(junit), "--sarif", str(sarif), "--github"])
     assert isinstance(done.exception, GateFailed)
     assert "FAILED" in done.output
     (line,) = [x for x in done.output.splitlines() if x.startswith("::error")]
     assert line.startswith("::error title=momus gate::length of documents (length)")
+    (result,) = json.loads(sarif.read_text())["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("length", "error")
+    assert line.endswith(result["message"]["text"].replace("%", "%25"))
     suite = ElementTree.parse(junit).getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
     assert suite.find(".//failure").get("type") == "max-worse"

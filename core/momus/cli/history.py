@@ -23,6 +23,7 @@ from momus.cli.options import (
 from momus.cli.printing import RUNS, echo, print_json, print_view, slug
 from momus.cli.sources import NamedTexts, named_paths
 from momus.errors import UsageError
+from momus.files import write_json
 from momus.ownership import check_output, check_place, refuse_irregular
 
 if TYPE_CHECKING:
@@ -179,6 +180,7 @@ def gate(
         typer.Option("--rules", help="TOML file of rules; default: momus-gate.toml, or pyproject.toml, if there."),
     ] = None,
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.")] = None,
+    sarif: Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Also write SARIF.")] = None,
     github: Annotated[
         bool, typer.Option("--github", help="Also print GitHub annotations, and write the job summary.")
     ] = False,
@@ -210,7 +212,7 @@ def gate(
     from momus.history.gate import gate_run
     from momus.history.kept import KeptRun
     from momus.history.rules import NOT_BEYOND_ITSELF, Limit, read_rules
-    from momus.history.view import JUNIT, gate_blocks, on_terminal, write_junit
+    from momus.history.view import JUNIT, SARIF, gate_blocks, gate_sarif, on_terminal, write_junit
     from momus.joint.better import Preference
 
     chosen = read_rules(rules).updated(
@@ -224,10 +226,11 @@ def gate(
         sequential=str(sequential or ""),
     )
     if chosen.sequential:
-        check_place(Path(chosen.sequential), [rules, junit])  # its seal shows whose it is, when it is read
+        check_place(Path(chosen.sequential), [rules, junit, sarif])  # its seal shows whose it is, when it is read
         refuse_irregular(Path(chosen.sequential))
-    if junit is not None:
-        check_output(junit, JUNIT, [rules])
+    for file, kind in ((junit, JUNIT), (sarif, SARIF)):
+        if file is not None:
+            check_output(file, kind, [rules])
     folder = compared.folder(run)
     if not compared.first and reading != Reading():
         raise UsageError(
@@ -247,6 +250,8 @@ def gate(
         print_view(on_terminal(gate_blocks(result, whole=False)), 80)
     if junit is not None:
         write_junit(result, junit)
+    if sarif is not None:
+        write_json(sarif, gate_sarif(result), kind=SARIF)
     if github:
         _report_to_github(result, err=as_json)
     result.check()

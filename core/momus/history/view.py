@@ -17,12 +17,13 @@ from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
 from momus.joint.gap import POWER
 from momus.outputs import appending, write_own, writing
-from momus.report.annotations import workflow_command
+from momus.report.annotations import sarif_log, sarif_result, workflow_command
 from momus.report.safe import clean
 from momus.report.words.blocks import Columns, PrintedBlock, markdown_blocks, table_block, terminal_blocks
 from momus.report.words.findings import statistic_name
 from momus.report.words.format import HUMAN, number
 from momus.report.words.slices import change_words
+from momus.runs.folder import REPORT
 from momus.text.counting import counted, joined, percentage
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ ROUNDING = 1e-12
 """Changes below this are errors of floating-point sums."""
 LONG = 2000
 """Characters of a message that are kept."""
-JUNIT = "JUnit XML of a gate"
+JUNIT, SARIF = "JUnit XML of a gate", "SARIF of a gate"
 
 
 def run_name(path: str) -> str:
@@ -333,6 +334,14 @@ def write_junit(result: GateResult, path: Path) -> None:
     ElementTree.indent(suites)
     text = ElementTree.tostring(suites, encoding="unicode")
     write_own(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n', JUNIT)
+
+
+def gate_sarif(result: GateResult) -> dict[str, Any]:
+    """SARIF 2.1.0: one result per check that failed, of the report of the run."""
+    page = (PurePath(result.run) / REPORT).as_posix()
+    lines = [(c.critic, clean(check_line(c, result.model), LONG)) for c in result.failed]
+    results = [sarif_result(critic, "error", line, page, {}) for critic, line in lines]
+    return sarif_log(results, {c.critic: c.axis for c in result.checks[::-1]})
 
 
 def workflow_commands(result: GateResult) -> list[str]:

@@ -81,13 +81,17 @@ class Gap:
 
     @classmethod
     def of_difference(cls, verdict: Verdict, side: str) -> Gap | str:
-        """From the difference of a verdict in its own unit, in the direction of ``more`` or ``fewer``, or in either."""
+        """From the difference of a verdict in its own unit, in the direction of ``more`` or ``fewer``, or in either.
+
+        Where all documents differ alike, there is no error.
+        """
         v = verdict
-        if v.difference is None or v.low is None or v.high is None:
+        low, high = (v.difference,) * 2 if v.differs and v.method.zero_variance == "none" else (v.low, v.high)
+        if v.difference is None or low is None or high is None:
             return v.method.reason or "its difference has no interval"
         freedom = v.freedom or NORMAL
         reach = -float(stdtrit(freedom, v.alpha / 2))
-        below, above = max(v.difference - v.low, 0.0) / reach, max(v.high - v.difference, 0.0) / reach
+        below, above = max(v.difference - low, 0.0) / reach, max(high - v.difference, 0.0) / reach
         if side == "fewer":
             return cls(-v.difference, above, below, freedom, 1.0, "side")
         return cls(v.difference, below, above, freedom, 1.0, "side" if side else "size")

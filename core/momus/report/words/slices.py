@@ -42,12 +42,18 @@ def alike_sentences(slices: Sequence[Slices]) -> list[str]:
 
 def _standing_out(s: Slices, cells: Sequence[Slice], reference: str) -> str:
     names = list(dict.fromkeys(c.name for c in cells))
-    first = [next(c for c in cells if c.name == name) for name in names[:NAMED]]
-    told = joined([moved(c, _answers(s, c), reference) for c in first])
+    # of slices that are as sure, the one first that changed most
+    first = sorted((next(c for c in cells if c.name == name) for name in names), key=lambda c: -abs(_change(c)))
+    told = joined([moved(c, _answers(s, c), reference) for c in first[:NAMED]])
     others = any(c.p <= s.alpha for c in s.cells if c.name not in names)
     more = f", and in {counted(len(names) - NAMED, 'more slice', 'more slices')}" if len(names) > NAMED else ""
-    start = "differs most" if others else "differs only"
-    return f"By {one_line(s.by, 40)}, {one_line(s.generated, 60)} {start} in {told}{more}."
+    every = len(names) == len({c.name for c in s.cells})
+    start = "differs most in" if others else "differs in every slice, most in" if every else "differs only in"
+    return f"By {one_line(s.by, 40)}, {one_line(s.generated, 60)} {start} {told}{more}."
+
+
+def _change(c: Slice) -> float:
+    return c.difference if c.wording.format == "share" else relative(_values(c)) or 0.0
 
 
 def _answers(s: Slices, c: Slice) -> int:
