@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import momus
 from momus import read_corpus
 from momus.cli.app import app
-from momus.errors import GateFailed
+from momus.errors import GateFailed, UsageError
 from momus.history.gate import gate_run
 from momus.history.rules import Rules
 from momus.joint.better import Preference
@@ -41,6 +41,22 @@ def gated(folder, old, new, **options):
     momus.compare(**versions, critics=["length"], out=run, overwrite=True, **options)
     (check,) = gate_run(run, Rules(better=(Preference.parse("label:correct=higher"),))).checks
     return check
+
+
+def test_of_several_labels_one_is_named(tmp_path):
+    """The one that most answers have is not the better one: a version that fails more must not count as better."""
+    verdicts = {"old": OLD, "new": BROKEN}
+    texts = {}
+    for name, correct in verdicts.items():
+        rows = [row | {"verdict": "pass" if row["correct"] else "fail"} for row in answered(correct)]
+        texts[name] = written(tmp_path / f"{name}.jsonl", rows)
+    line = ["gate", str(tmp_path / "run"), "--against", f"old={texts['old']}", "-g", f"new={texts['new']}"]
+    line += ["-c", "length", "--better"]
+    done = CliRunner().invoke(app, [*line, "label:verdict=higher"])
+    assert isinstance(done.exception, UsageError)
+    assert "label:verdict.fail_share=higher" in done.exception.hint
+    done = CliRunner().invoke(app, [*line, "label:verdict.pass_share=higher"])
+    assert isinstance(done.exception, GateFailed)
 
 
 OLD = RNG.random(220) < 0.5
