@@ -136,12 +136,12 @@ def _cell(c: Slice | None, alpha: float) -> str:
     if c is None:
         return "–"
     change = relative(_values(c))
-    if c.wording.format == "share":
+    if not c.difference:
+        text = "0"
+    elif c.wording.format == "share":
         text = f"{100 * c.difference:+.1f} pp".replace("-", "−")
-    elif change is None:
-        text = rounded(c.difference)
     else:
-        text = signed_percent(change) if c.difference else "0"
+        text = rounded(c.difference) if change is None else signed_percent(change)
     arrow = ("↓", "↑")[c.difference > 0] if c.p <= alpha else ""
     return f"{text}{arrow}{'!' * c.stands_out(alpha)}"
 
