@@ -278,9 +278,8 @@ def print_short(result: GateResult, folder: Path) -> None:
     answer = answer_of(read_results(folder))
     echo(verdict_line(result))
     # how many answers changed, if some did not, says nothing of what they became, nor does what is mended of a failure
-    first = first_sentences(replace(answer, mended=()))[
-        : 2 if answer.against is not None and answer.against.unchanged else 1
-    ]
+    told = 2 if answer.against is not None and answer.against.unchanged else 1
+    first = first_sentences(replace(answer, mended=()))[:told]
     better = [s for s in better_lines(answer) if s not in first]
     lines = [*first, *better, power_line(result), *not_checked(result), f"Report: {folder / REPORT}"]
     echo("\n".join(filter(None, lines)))

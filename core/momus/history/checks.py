@@ -55,7 +55,7 @@ class Check:
         What these are of: a *distance* in bands, a *difference* in the unit of the statistic, or, in human bands, how
         much farther from text of people than the reference (*nearness*).
     statistic, wording, values
-        The statistic that decides, what it is called, and its values in the reference and in the text, if it has any.
+        The statistic that decides, what it is called, and its values in the reference and in the text, if these differ.
     detectable, change
         What the rule would have found in `momus.joint.gap.POWER` of cases, by a formula from standard errors; and
         the change of a statistic that this is, in percent of the reference or, of a share, in points.
@@ -244,9 +244,8 @@ Span = tuple[float | None, float | None, float | None, float]
 
 
 def _check_of(rule: Rule, text: str, v: Verdict, status: Status, span: Span, **more: Any) -> Check:
-    values = None
-    if v.effect_kind != "distance" and v.real_value is not None and v.generated_value is not None:
-        values = v.real_value, v.generated_value
+    old, new = v.real_value, v.generated_value
+    values = None if v.effect_kind == "distance" or old is None or new is None or old == new else (old, new)
     of = v.generated, v.critic, v.axis
     return Check(rule, text, *of, status, *span, statistic=v.statistic, wording=v.wording, values=values, **more)
 

@@ -197,9 +197,9 @@ def check_line(check: Check, model: str = "") -> str:
     elif check.measure == "difference":  # as far as it goes in the direction of the limit
         what, unit = f"{'worse' if check.rule == 'better' else 'moved'} by", ""
     if check.rule != "max-worse" and check.values is not None:
-        name = statistic_name(check.statistic, check.wording)
-        told = change_words(check.statistic, check.wording, check.values, model or HUMAN)
-        what = f"{told}; {what}" if check.values[0] != check.values[1] else f"{name} {what}"
+        what = f"{change_words(check.statistic, check.wording, check.values, model or HUMAN)}; {what}"
+    elif check.measure == "difference":
+        what = f"{statistic_name(check.statistic)} {what}"
     shown = "passed"
     if check.status == "failed":
         above = check.low is not None and check.limit is not None and check.low > check.limit
@@ -239,13 +239,7 @@ def not_checked(result: GateResult) -> list[str]:
 def least_found(check: Check) -> str:
     """What a check would have found in most cases, such as ``1.6 (12 %)``."""
     size = "–" if check.detectable is None else number(float(f"{check.detectable:.2g}"))
-    return (
-        check.change
-        if check.change and check.measure != "distance"
-        else f"{size} ({check.change})"
-        if check.change
-        else size
-    )
+    return f"{size} ({check.change})" if check.change and check.measure == "distance" else check.change or size
 
 
 def power_line(result: GateResult) -> str:

@@ -260,8 +260,7 @@ def _largest(maxima: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
 AUTO = "auto"
 MOST_VALUES, LEAST = 50, 20
 """Values that a field may have; documents of each that a field needs to be taken by itself."""
-NAMES = ("task", "language", "category", "subject")
-USUAL = (*NAMES, *(f"metadata.{name}" for name in NAMES))
+USUAL = tuple(f"{of}{name}" for of in ("", "metadata.") for name in ("task", "language", "category", "subject"))
 """Fields that ``auto`` reads of texts that have them, beside those that are kept anyway."""
 
 
