@@ -11,10 +11,11 @@ from typer.testing import CliRunner
 import momus
 from momus.cli.app import app
 from momus.errors import GateFailed, StoreError, UsageError
+from momus.history.builds import workflow_commands
 from momus.history.gate import gate_run
 from momus.history.kept import KeptRun
 from momus.history.rules import Limit, Rules, read_rules
-from momus.history.view import check_line, gate_blocks, in_markdown, on_terminal, workflow_commands
+from momus.history.view import check_line, gate_blocks, in_markdown, on_terminal
 from momus.joint.gap import Gap
 
 

@@ -209,10 +209,11 @@ def gate(
 
     Next: `momus diff` shows what changed.
     """
+    from momus.history.builds import JUNIT, SARIF, gate_sarif, write_junit
     from momus.history.gate import gate_run
     from momus.history.kept import KeptRun
     from momus.history.rules import NOT_BEYOND_ITSELF, Limit, read_rules
-    from momus.history.view import JUNIT, SARIF, gate_blocks, gate_sarif, on_terminal, write_junit
+    from momus.history.view import gate_blocks, on_terminal
     from momus.joint.better import Preference
 
     chosen = read_rules(rules).updated(
@@ -259,7 +260,7 @@ def gate(
 
 def _report_to_github(result: Any, err: bool) -> None:
     """Annotations, on standard error if ``err`` (GitHub reads both), and the summary of the job if it has a file."""
-    from momus.history.view import append_summary, workflow_commands
+    from momus.history.builds import append_summary, workflow_commands
 
     for line in workflow_commands(result):
         echo(line, err=err)

@@ -1,29 +1,24 @@
-"""Changes between runs and outcomes of gates in words: blocks for terminal and Markdown, JSON, JUnit XML, GitHub."""
+"""Changes between runs and outcomes of gates in words: blocks for terminal and Markdown, and JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
 
 from rich.console import Group, RenderableType
 
 from momus.arguments import arg
-from momus.history.checks import Check, Status
+from momus.history.checks import Check
 from momus.history.diff import RunDiff
 from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
 from momus.joint.gap import POWER
-from momus.outputs import appending, write_own, writing
-from momus.report.annotations import sarif_log, sarif_result, workflow_command
-from momus.report.safe import clean
 from momus.report.words.blocks import Columns, PrintedBlock, markdown_blocks, table_block, terminal_blocks
 from momus.report.words.findings import statistic_name
 from momus.report.words.format import HUMAN, number
 from momus.report.words.slices import change_words
-from momus.runs.folder import REPORT
 from momus.text.counting import counted, joined, percentage
 
 if TYPE_CHECKING:
@@ -35,9 +30,6 @@ INPUTS = {"version": "version of Momus", "fitted text": "text that critics are f
 """Kinds of inputs that are called by other names than in the data."""
 ROUNDING = 1e-12
 """Changes below this are errors of floating-point sums."""
-LONG = 2000
-"""Characters of a message that are kept."""
-JUNIT, SARIF = "JUnit XML of a gate", "SARIF of a gate"
 
 
 def run_name(path: str) -> str:
@@ -303,55 +295,3 @@ def on_terminal(blocks: Sequence[PrintedBlock]) -> RenderableType:
 def in_markdown(blocks: Sequence[PrintedBlock]) -> str:
     """Blocks as a page, or as a section of one."""
     return "\n\n".join(markdown_blocks(blocks)) + "\n"
-
-
-def write_junit(result: GateResult, path: Path) -> None:
-    """Write JUnit XML: one test case per check; one that is not checked is skipped.
-
-    Raises
-    ------
-    StoreError
-        The file cannot be written, or is somebody's.
-    """
-    elements = {"failed": "failure", "not decided": "error", "not checked": "skipped"}
-    statuses = [c.status for c in result.checks]
-    totals: dict[str, Status] = {"failures": "failed", "errors": "not decided", "skipped": "not checked"}
-    counts = {"tests": str(len(statuses)), **{name: str(statuses.count(status)) for name, status in totals.items()}}
-    suites = ElementTree.Element("testsuites", counts)
-    suite = ElementTree.SubElement(suites, "testsuite", {"name": "momus gate", **counts})
-    for c in result.checks:
-        names = {"classname": clean(f"momus.{c.corpus}"), "name": clean(f"{c.axis}: {c.text}"), "time": "0"}
-        case = ElementTree.SubElement(suite, "testcase", names)
-        if c.status != "passed":
-            line = clean(check_line(c, result.model), LONG)
-            ElementTree.SubElement(case, elements[c.status], {"message": line, "type": c.rule}).text = line
-    ElementTree.indent(suites)
-    text = ElementTree.tostring(suites, encoding="unicode")
-    write_own(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n', JUNIT)
-
-
-def gate_sarif(result: GateResult) -> dict[str, Any]:
-    """SARIF 2.1.0: one result per check that failed, of the report of the run."""
-    page = (PurePath(result.run) / REPORT).as_posix()
-    lines = [(c.critic, clean(check_line(c, result.model), LONG)) for c in result.failed]
-    results = [sarif_result(critic, "error", line, page, {}) for critic, line in lines]
-    return sarif_log(results, {c.critic: c.axis for c in result.checks[::-1]})
-
-
-def workflow_commands(result: GateResult) -> list[str]:
-    """Workflow commands of GitHub Actions: an error per failed check, or a notice that the gate passed."""
-    level = "notice" if result.passed else "error"
-    texts = [verdict_line(result)] if result.passed else [check_line(c, result.model) for c in result.failed]
-    return [workflow_command(level, clean(text, LONG), title="momus gate") for text in texts]
-
-
-def append_summary(result: GateResult, path: Path) -> None:
-    """Append Markdown to the summary of a job.
-
-    Raises
-    ------
-    StoreError
-        The file cannot be written.
-    """
-    with writing(path, "name another file"), appending(path) as file:
-        file.write(in_markdown(gate_blocks(result)).encode("utf-8"))
