@@ -68,7 +68,7 @@ def moved(c: Slice, of: int, reference: str) -> str:
 
 
 def change_words(name: str, wording: Wording, values: tuple[float, float], reference: str) -> str:
-    """What became of a statistic, by its values in the reference and in the text.
+    """The change of a statistic, from its values in the reference and in the text.
 
     >>> change_words("mean_length", Wording("mean length", ("shorter", "longer"), "words"), (100.0, 60.0), "old")
     '40 % shorter (mean length 60 words, old: 100)'
