@@ -2,8 +2,9 @@
 
 Lengths of documents are lognormal (σ = 0.6), and the rules are decided by `momus.history.slice_checks`, at the share of
 the level that slices have. *Not worse*: both texts are answers to the same prompts, whose lengths are alike (σ = 0.2);
-those of one slice fall. *Nearer*: people, the reference and the new text are drawn from one source, and the new text
-loses a part of one slice.
+those of one slice fall. *Worse*: the lengths of pairs are alike or not (σ = 0.2 to 0.8), and all slices fall by the
+limit, or one by twice as much. *Nearer*: people, the reference and the new text are drawn from one source, and the new
+text loses a part of one slice.
 
 Run:  python benchmarks/validity/better_in_slices.py [--replications 200] [--write benchmarks/validity/TABLES.md]
 """
@@ -11,6 +12,7 @@ Run:  python benchmarks/validity/better_in_slices.py [--replications 200] [--wri
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +67,25 @@ def required(runs: int, n: int, slices: int, fall: float) -> list[str]:
     ]
 
 
+def worse(runs: int, n: int, slices: int, spread: float, of_all: bool) -> list[str]:
+    """A row of the table of gates that fail if a slice is shown to be worse by more than the limit.
+
+    All slices are worse by the limit, or one by twice the limit.
+    """
+    rules = Rules(max=(Limit.parse(f"length={LIMIT} % worse"),), better=(Preference.parse("length=more"),))
+    counts = np.zeros(2, dtype=int)
+    for seed in range(runs):
+        rng = np.random.default_rng([seed, n, slices, 6])
+        old = lengths(rng, n, "pairs")
+        kinds = [f"k{i // 4 % slices}" for i in range(n)]
+        fall = LIMIT / 100 * (1.0 if of_all else 2.0 * (np.array(kinds) == "k0"))
+        new = old * (1 - fall) * np.exp(spread * rng.normal(size=n) - spread**2 / 2)
+        failed = gated(rules, Joint(slices=(judged(old, new, kinds, "pairs", seed),)))
+        counts += [bool(failed), any(axis.endswith("in k0") for axis in failed)]
+    fell = f"{LIMIT:g} % in all" if of_all else f"{2 * LIMIT:g} % in one"
+    return [f"{n:,}", str(slices), f"{spread:g}", fell, *(share(int(c), runs) for c in counts)]
+
+
 def nearness(runs: int, n: int, slices: int, loss: float) -> list[str]:
     """A row of the table of gates that fail if a slice is shown to be farther from people than the reference."""
     rules, counts = Rules(better=(Preference.parse("length=nearer:human"),)), np.zeros(3, dtype=int)
@@ -94,11 +115,14 @@ def nearness(runs: int, n: int, slices: int, loss: float) -> list[str]:
 def measured(runs: int) -> str:
     """Both tables."""
     sizes = ((200, 5), (1000, 10))
-    must, near = [], []
+    must, fallen, near = [], [], []
     for n, k in sizes:
         for fall in (0.0, LIMIT / 100, 2 * LIMIT / 100):
             must.append(required(2 * runs, n, k, fall))
             print(*must[-1], sep="\t", flush=True)
+    for (n, k), spread, of_all in product(((200, 5), (200, 10), (1000, 10)), (0.2, 0.4, 0.8), (True, False)):
+        fallen.append(worse(2 * runs, n, k, spread, of_all))
+        print(*fallen[-1], sep="\t", flush=True)
     for n, k in sizes:
         for loss in (0.0, LOSS):
             near.append(nearness(runs, n, k, loss))
@@ -107,6 +131,9 @@ def measured(runs: int) -> str:
 of slices: {LEVEL:g}.
 
 {table(["prompts", "slices", "fall", "gate passes", "the slice fails"], must)}
+{2 * runs} runs a row: the same without `--require`; σ of the logs of lengths in a pair.
+
+{table(["prompts", "slices", "σ", "fall", "gate fails", "the first slice fails"], fallen)}
 {runs} runs a row: `--better length=nearer:human`.
 
 {table(["prompts", "slices", "loses", "gate fails", "by that slice", "by another"], near)}"""

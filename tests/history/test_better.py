@@ -68,7 +68,7 @@ def test_worse_than_the_limit_fails_if_shown_and_a_required_limit_passes_if_show
     result = gate_run(run, rules)
     assert result.passed == passes
     (check,) = result.checks
-    assert (check.rule, check.bands) == ("better", False)
+    assert (check.rule, check.measure) == ("better", "nearness" if "human" in better else "difference")
     assert check.low < check.value < check.high
     assert passes == (check.high <= check.limit if require else check.low <= check.limit)
 

@@ -11,10 +11,11 @@ from typer.testing import CliRunner
 import momus
 from momus.cli.app import app
 from momus.errors import GateFailed, StoreError, UsageError
+from momus.history.builds import workflow_commands
 from momus.history.gate import gate_run
 from momus.history.kept import KeptRun
 from momus.history.rules import Limit, Rules, read_rules
-from momus.history.view import check_line, gate_blocks, in_markdown, on_terminal, workflow_commands
+from momus.history.view import check_line, gate_blocks, in_markdown, on_terminal
 from momus.joint.gap import Gap
 
 
@@ -63,7 +64,8 @@ def test_the_difference_of_a_statistic_is_limited_in_its_own_unit(runs, limit, f
     if not limit.endswith("fewer"):
         assert v.low - 1e-9 <= check.low < check.value == v.difference < check.high <= v.high + 1e-9
     if fails:
-        assert "mean length moved by" in check_line(check)
+        assert "longer (mean length" in check_line(check)
+        assert "; moved by" in check_line(check)
         assert f"max length={limit} is broken" in check_line(check)
 
 
@@ -268,11 +270,15 @@ def test_junit_markdown_and_annotations(runs, tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     monkeypatch.chdir(tmp_path)
     command = ["gate", str(runs.folder / "long"), "--max-worse", "0.5", "--baseline", str(runs.folder / "near")]
-    done = CliRunner().invoke(app, [*command, "--junit", str(junit), "--github"])
+    sarif = tmp_path / "gate.sarif"
+    done = CliRunner().invoke(app, [*command, "--junit", str(junit), "--sarif", str(sarif), "--github"])
     assert isinstance(done.exception, GateFailed)
     assert "FAILED" in done.output
     (line,) = [x for x in done.output.splitlines() if x.startswith("::error")]
     assert line.startswith("::error title=momus gate::length of documents (length)")
+    (result,) = json.loads(sarif.read_text())["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("length", "error")
+    assert line.endswith(result["message"]["text"].replace("%", "%25"))
     suite = ElementTree.parse(junit).getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
     assert suite.find(".//failure").get("type") == "max-worse"

@@ -1,14 +1,19 @@
 """Limits of differences, and what is better, hold in slices too."""
 
+import json
+import re
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from tests.history.conftest import text
+from typer.testing import CliRunner
 
 import momus
 from momus import Corpus, Document
-from momus.errors import UsageError
+from momus.cli.app import app
+from momus.errors import GateFailed, UsageError
 from momus.history.gate import gate_run
 from momus.history.rules import Limit, Rules
 from momus.history.view import gate_blocks, not_checked, on_terminal
@@ -101,7 +106,9 @@ def test_a_slice_that_goes_away_from_people_fails_and_is_named(near_people):
     assert not [c for c in result.failed if "chat" in c.axis or "maths" in c.axis]
     (slice_,) = [c for c in result.failed if c.axis.endswith("in code")]
     assert 0 < slice_.low < slice_.value < slice_.high
-    assert "in code (length) of 'new': distance to text of people worse by +" in result_line(result)
+    line = next(x for x in result_line(result).splitlines() if "in code" in x)
+    assert "% shorter (mean length" in line
+    assert "; distance to text of people worse by +" in line
     assert decided(near_people, "length=nearer:human", "length=100 worse").passed
     required = decided(near_people, "length=nearer:human", "length=1 worse", ["not-worse"])
     assert "length of documents in code" in {c.axis for c in required.failed}
@@ -137,3 +144,28 @@ def test_what_cannot_be_tested_in_a_slice_is_listed_and_fails_only_where_an_axis
     named = decided(run, "length=more", "length=30 % worse", ["length=not-worse"])
     assert [(c.axis, c.status) for c in named.failed] == [("length of documents in rare", "not decided")]
     assert "cannot be decided" in text(on_terminal(gate_blocks(named)), 200)
+
+
+def test_one_file_of_two_providers_is_gated_by_the_tasks_of_its_tests(tmp_path):
+    """Both providers are one script, told apart by their labels; one task is cut."""
+    rows = [
+        {
+            "provider": {"id": "file://provider.js", "label": label},
+            "metadata": {"task": document.fields["task"]},
+            "prompt": {"raw": f"question {document.prompt}"},
+            "promptIdx": 0,
+            "response": {"output": document.text},
+        }
+        for label, texts in (("v1", answers("v1", 0)), ("v2", answers("v2", 0, 0.5)))
+        for document in texts
+    ]
+    file, junit = tmp_path / "out.json", tmp_path / "gate.xml"
+    file.write_text(json.dumps({"results": {"results": rows}}))
+    line = ["gate", str(tmp_path / "run"), "--against", "v1", "-g", str(file), "-c", "length"]
+    done = CliRunner().invoke(app, [*line, "--split-by", "provider.id"])
+    assert "another column may tell versions apart" in done.exception.hint
+    done = CliRunner().invoke(app, [*line, "--split-by", "provider.label", "--junit", str(junit)])
+    assert isinstance(done.exception, GateFailed)
+    assert re.search(r"length of documents in code \(length\) of 'v2': 4\d % shorter", done.exception.message)
+    names = [case.get("name") for case in ElementTree.parse(junit).iter("testcase")]
+    assert len(names) == len(set(names)) == 2

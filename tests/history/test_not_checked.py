@@ -13,11 +13,12 @@ import momus
 from momus import Corpus
 from momus.cli.app import app
 from momus.errors import FittingError, GateFailed, UsageError
+from momus.history.builds import write_junit
 from momus.history.checks import decide_distances
 from momus.history.gate import gate_run
 from momus.history.kept import KeptRun
 from momus.history.rules import Limit, Rules
-from momus.history.view import gate_blocks, on_terminal, verdict_line, write_junit
+from momus.history.view import gate_blocks, on_terminal, verdict_line
 
 ITSELF = Rules(require=("not-beyond-itself",))
 STORY = (

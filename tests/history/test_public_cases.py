@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import momus
 from momus import read_corpus
 from momus.cli.app import app
-from momus.errors import GateFailed
+from momus.errors import GateFailed, UsageError
 from momus.history.gate import gate_run
 from momus.history.rules import Rules
 from momus.joint.better import Preference
@@ -37,10 +37,26 @@ def gated(folder, old, new, **options):
     """The gate on whether answers are as often correct as before."""
     texts = [written(folder / f"{name}.jsonl", rows) for name, rows in (("old", old), ("new", new))]
     run = folder / "run"
-    versions = {"against": {"old": texts[0]}, "generated": {"new": texts[1]}}
-    momus.compare(**versions, labels=("correct",), critics=["length"], out=run, overwrite=True, **options)
+    versions = {"against": {"old": texts[0]}, "generated": {"new": texts[1]}, "better": ("label:correct=higher",)}
+    momus.compare(**versions, critics=["length"], out=run, overwrite=True, **options)
     (check,) = gate_run(run, Rules(better=(Preference.parse("label:correct=higher"),))).checks
     return check
+
+
+def test_of_several_labels_one_is_named(tmp_path):
+    """The one that most answers have is not the better one: a version that fails more must not count as better."""
+    verdicts = {"old": OLD, "new": BROKEN}
+    texts = {}
+    for name, correct in verdicts.items():
+        rows = [row | {"verdict": "pass" if row["correct"] else "fail"} for row in answered(correct)]
+        texts[name] = written(tmp_path / f"{name}.jsonl", rows)
+    line = ["gate", str(tmp_path / "run"), "--against", f"old={texts['old']}", "-g", f"new={texts['new']}"]
+    line += ["-c", "length", "--better"]
+    done = CliRunner().invoke(app, [*line, "label:verdict=higher"])
+    assert isinstance(done.exception, UsageError)
+    assert "label:verdict.fail_share=higher" in done.exception.hint
+    done = CliRunner().invoke(app, [*line, "label:verdict.pass_share=higher"])
+    assert isinstance(done.exception, GateFailed)
 
 
 OLD = RNG.random(220) < 0.5
@@ -111,4 +127,18 @@ def test_a_broken_slice_fails_although_the_mean_is_well(tmp_path):
     assert isinstance(done.exception, GateFailed)
     assert "length of documents in code" in done.exception.message
     assert "of documents in task" not in done.exception.message
-    assert "code" in done.output
+    # all slices moved: the one that changed most is named first
+    assert "differs in every slice, most in code, 40 of 200 answers: 3" in done.output
+
+
+def test_a_chosen_answer_that_is_longer_in_all_pairs_is_shown_to_be_longer(tmp_path):
+    """Each by the same number of words: a difference without error is no reason not to decide."""
+    sizes = RNG.integers(30, 60, 200)
+    rows = [{"prompt": f"q{i}", "chosen": words(n + 9), "rejected": words(n)} for i, n in enumerate(sizes)]
+    file = written(tmp_path / "pairs.jsonl", rows)
+    line = ["gate", str(tmp_path / "run"), "--pairs", file, "-c", "length", "--better"]
+    done = CliRunner().invoke(app, [*line, "length=lower"])
+    assert isinstance(done.exception, GateFailed)
+    assert "longer (mean length" in done.exception.message
+    assert "worse by +9, interval [+" in done.exception.message
+    assert CliRunner().invoke(app, [*line, "length=higher"]).exit_code == 0

@@ -157,7 +157,7 @@ def compare(
     """
     from momus.engine.request import check_out
 
-    sources = texts.resolved(reading)
+    sources = texts.resolved(reading, tuple(comma_separated(by) or ()))
     exclude(no_out=no_out, out=out)
     check_out(out, overwrite=overwrite, resume=resume)  # before a folder is chosen in its place
     folder = None if no_out else out or new_run(list(sources.generated))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +23,7 @@ from momus.cli.options import (
 from momus.cli.printing import RUNS, echo, print_json, print_view, slug
 from momus.cli.sources import NamedTexts, named_paths
 from momus.errors import UsageError
+from momus.files import write_json
 from momus.ownership import check_output, check_place, refuse_irregular
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ class Compared(NamedTexts):
 
     def compare(self, folder: Path, reading: Reading, better: Sequence[Preference]) -> None:
         """Compare the texts, and write the run and its page; what the folder keeps of the same texts is reused."""
-        texts = self.resolved(reading)
+        by = tuple(comma_separated(self.by) or ())
+        texts = self.resolved(reading, by)
         m.compare(
             texts.real,
             texts.generated,
@@ -83,7 +85,7 @@ class Compared(NamedTexts):
             out=folder,
             resume=folder.exists(),
             reading=texts.reading,
-            by=tuple(comma_separated(self.by) or ()),
+            by=by,
             better=tuple(map(str, better)),
             command=command_line(),
         )
@@ -178,6 +180,7 @@ def gate(
         typer.Option("--rules", help="TOML file of rules; default: momus-gate.toml, or pyproject.toml, if there."),
     ] = None,
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.")] = None,
+    sarif: Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Also write SARIF.")] = None,
     github: Annotated[
         bool, typer.Option("--github", help="Also print GitHub annotations, and write the job summary.")
     ] = False,
@@ -206,10 +209,11 @@ def gate(
 
     Next: `momus diff` shows what changed.
     """
+    from momus.history.builds import JUNIT, SARIF, gate_sarif, write_junit
     from momus.history.gate import gate_run
     from momus.history.kept import KeptRun
     from momus.history.rules import NOT_BEYOND_ITSELF, Limit, read_rules
-    from momus.history.view import JUNIT, gate_blocks, on_terminal, write_junit
+    from momus.history.view import gate_blocks, on_terminal
     from momus.joint.better import Preference
 
     chosen = read_rules(rules).updated(
@@ -223,10 +227,11 @@ def gate(
         sequential=str(sequential or ""),
     )
     if chosen.sequential:
-        check_place(Path(chosen.sequential), [rules, junit])  # its seal shows whose it is, when it is read
+        check_place(Path(chosen.sequential), [rules, junit, sarif])  # its seal shows whose it is, when it is read
         refuse_irregular(Path(chosen.sequential))
-    if junit is not None:
-        check_output(junit, JUNIT, [rules])
+    for file, kind in ((junit, JUNIT), (sarif, SARIF)):
+        if file is not None:
+            check_output(file, kind, [rules])
     folder = compared.folder(run)
     if not compared.first and reading != Reading():
         raise UsageError(
@@ -246,6 +251,8 @@ def gate(
         print_view(on_terminal(gate_blocks(result, whole=False)), 80)
     if junit is not None:
         write_junit(result, junit)
+    if sarif is not None:
+        write_json(sarif, gate_sarif(result), kind=SARIF)
     if github:
         _report_to_github(result, err=as_json)
     result.check()
@@ -253,7 +260,7 @@ def gate(
 
 def _report_to_github(result: Any, err: bool) -> None:
     """Annotations, on standard error if ``err`` (GitHub reads both), and the summary of the job if it has a file."""
-    from momus.history.view import append_summary, workflow_commands
+    from momus.history.builds import append_summary, workflow_commands
 
     for line in workflow_commands(result):
         echo(line, err=err)
@@ -271,8 +278,9 @@ def print_short(result: GateResult, folder: Path) -> None:
 
     answer = answer_of(read_results(folder))
     echo(verdict_line(result))
-    # how many answers changed, if some did not, says nothing of what they became
-    first = first_sentences(answer)[: 2 if answer.against is not None and answer.against.unchanged else 1]
+    # how many answers changed, if some did not, says nothing of what they became, nor does what is mended of a failure
+    told = 2 if answer.against is not None and answer.against.unchanged else 1
+    first = first_sentences(replace(answer, mended=()))[:told]
     better = [s for s in better_lines(answer) if s not in first]
     lines = [*first, *better, power_line(result), *not_checked(result), f"Report: {folder / REPORT}"]
     echo("\n".join(filter(None, lines)))

@@ -71,8 +71,8 @@ class NamedTexts:
         ),
     ] = None
 
-    def resolved(self, reading: Reading) -> Given:
-        """The texts, and how they are read.
+    def resolved(self, reading: Reading, by: Sequence[str] = ()) -> Given:
+        """The texts, and how they are read, with fields of slices.
 
         Raises
         ------
@@ -84,15 +84,16 @@ class NamedTexts:
         if self.pairs is not None:
             return _of_pairs(self.pairs, self.real, reading)
         if self.split_by is not None:
-            return self._split(self.split_by, reading)
+            return self._split(self.split_by, reading, by)
         paths = named_paths(self.generated or [])
         reference = named_paths([self.against], "--against") if self.against else None
         options = reading.options(["real", "fit", *(reference or {}), *paths])
         return Given(self.real, {**paths}, None if reference is None else {**reference}, options)
 
-    def _split(self, column: str, reading: Reading) -> Given:
+    def _split(self, column: str, reading: Reading, by: Sequence[str]) -> Given:
         """One text per value of a column of each file; ``--real`` may name one, and else people are the real text."""
         from momus.engine.large import split_texts
+        from momus.joint.slices import reading_slices
 
         options = reading.options(["real", "fit"])
         texts: dict[str, TextSource] = {}
@@ -101,7 +102,7 @@ class NamedTexts:
             label, _, rest = path.partition("=")
             if rest and not os.path.lexists(path) and os.path.lexists(rest):
                 raise UsageError(f"{label!r} names no text: {arg('split_by', column)} does", hint=f"give {rest} alone")
-            parts, conditions = split_texts(path, column, options)
+            parts, conditions = split_texts(path, column, reading_slices(options, by))
             where |= conditions
             taken = next((name for name in parts if name in texts), None)
             if taken is not None:
@@ -134,7 +135,8 @@ class NamedTexts:
             return {chosen: texts.pop(chosen)}
         if not separator:
             values = ", ".join(list(texts)[:9])
-            raise UsageError(f"no text is called {self.against!r}", hint=f"the values of {column} are {values}")
+            one = "; another column may tell versions apart" if len(texts) == 1 else ""
+            raise UsageError(f"no text is called {self.against!r}", hint=f"the values of {column} are {values}{one}")
         return {**named_paths([self.against], "--against")}
 
 

@@ -104,6 +104,13 @@ def labels_of(labels: Labels) -> tuple[Label, ...]:
     return entries
 
 
+def _with_better(labels: tuple[Label, ...], preferences: Sequence[Preference]) -> tuple[Label, ...]:
+    """Labels, and the fields of which it is said what is better."""
+    names = [p.critic.removeprefix(FAMILY) for p in preferences if p.critic.startswith(FAMILY)]
+    known = {label.name for label in labels}
+    return (*labels, *(Label(name) for name in dict.fromkeys(names) if name not in known))
+
+
 def _labels(labels: Labels) -> Iterator[Label]:
     if labels is None:
         return
@@ -238,7 +245,8 @@ def requested(
     check_out(more["out"], overwrite=more["overwrite"], resume=more["resume"])
     _check_chain(settings, generated, has_reference=against is not None)
     need("against", against is not None, better=settings.better or None)
-    if NEARER in [Preference.parse(text).direction for text in settings.better]:
+    preferences = [Preference.parse(text) for text in settings.better]
+    if NEARER in [p.direction for p in preferences]:
         need("real", real is not None, better=settings.better)
     if against is not None:  # critics are then fitted on its text
         need("real", real is not None, fit=None if more["fit"] is None else "text")
@@ -256,7 +264,7 @@ def requested(
             hint=f"name text of people with {arg('real')}, or text of a model with {arg('against')}",
         )
     more["out"] = None if more["out"] is None else Path(more["out"])
-    more["labels"] = labels_of(more["labels"])
+    more["labels"] = _with_better(labels_of(more["labels"]), preferences)
     more["reading"] = reading_labels(more["reading"] or ReadingOptions(), more["labels"])
     request = Request(
         reference, generated, settings, more.pop("reading"), real=None if against is None else real, **more

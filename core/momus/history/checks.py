@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from scipy.stats import norm
 
 from momus.arguments import arg
+from momus.evidence import Wording
 from momus.history.change import reaches
 from momus.history.kept import KeptRun
 from momus.history.moves import AxisChange, CorpusDiff, moves_of
@@ -34,6 +35,7 @@ STEP = float(norm.isf(1 - POWER))
 
 Rule = Literal["better", "max", "max-worse", "require"]
 Status = Literal["passed", "failed", "not decided", "not checked"]
+Measure = Literal["distance", "difference", "nearness"]
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,11 @@ class Check:
     value, low, high, limit
         Distance (``max``, ``require``) or change in distance (``max-worse``), its interval, and the limit; None where
         they do not exist.
-    bands
-        Whether these are in human bands; otherwise in the unit of the statistic, of its difference.
-    statistic
-        The statistic that decides.
+    measure
+        What these are of: a *distance* in bands, a *difference* in the unit of the statistic, or, in human bands, how
+        much farther from text of people than the reference (*nearness*).
+    statistic, wording, values
+        The statistic that decides, what it is called, and its values in the reference and in the text, if these differ.
     detectable, change
         What the rule would have found in `momus.joint.gap.POWER` of cases, by a formula from standard errors; and
         the change of a statistic that this is, in percent of the reference or, of a share, in points.
@@ -73,9 +76,11 @@ class Check:
     low: float | None = None
     high: float | None = None
     limit: float | None = None
-    bands: bool = True
+    measure: Measure = "distance"
     reason: str = ""
     statistic: str = ""
+    wording: Wording = field(default=Wording(), repr=False)
+    values: tuple[float, float] | None = None
     detectable: float | None = None
     change: str = ""
 
@@ -124,9 +129,10 @@ class Limited:
         level /= self.chosen_of
         low, high = self.gap.interval(level, limit.value)
         broken = high > limit.value if self.shown else low > limit.value
-        span, bands = (self.gap.value, low, high, limit.value), not limit.words
-        power = _detectable(self.by, self.gap, limit, level)
-        return _check_of(self.rule, self.text, v, "failed" if broken else "passed", span, bands=bands, **power)
+        span, power = (self.gap.value, low, high, limit.value), _detectable(self.by, self.gap, limit, level)
+        measure: Measure = "difference" if limit.words else "distance"
+        measure = "nearness" if limit.side == WORSE[NEARER] else measure
+        return _check_of(self.rule, self.text, v, "failed" if broken else "passed", span, measure=measure, **power)
 
 
 def _detectable(v: Verdict, gap: Gap, limit: Limit, level: float) -> dict[str, Any]:
@@ -225,7 +231,7 @@ def _without_variation(text: str, v: Verdict) -> Check:
     sign = -1 if (v.difference or 0.0) < 0 else 1
     low, high = (v.low, v.high) if sign > 0 else (v.high, v.low)
     value, low, high = (None if x is None else sign * x for x in (v.difference, low, high))
-    return _check_of("require", text, v, "failed", (value, low, high, 0.0), bands=False)
+    return _check_of("require", text, v, "failed", (value, low, high, 0.0), measure="difference")
 
 
 def _open(rule: Rule, text: str, v: Verdict, reason: str, limit: float, fails: bool) -> Check:
@@ -238,7 +244,10 @@ Span = tuple[float | None, float | None, float | None, float]
 
 
 def _check_of(rule: Rule, text: str, v: Verdict, status: Status, span: Span, **more: Any) -> Check:
-    return Check(rule, text, v.generated, v.critic, v.axis, status, *span, statistic=v.statistic, **more)
+    old, new = v.real_value, v.generated_value
+    values = None if v.effect_kind == "distance" or old is None or new is None or old == new else (old, new)
+    of = v.generated, v.critic, v.axis
+    return Check(rule, text, *of, status, *span, statistic=v.statistic, wording=v.wording, values=values, **more)
 
 
 def decide_changes(

@@ -1,28 +1,24 @@
-"""Changes between runs and outcomes of gates in words: blocks for terminal and Markdown, JSON, JUnit XML, GitHub."""
+"""Changes between runs and outcomes of gates in words: blocks for terminal and Markdown, and JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
 
 from rich.console import Group, RenderableType
 
 from momus.arguments import arg
-from momus.history.checks import Check, Status
+from momus.history.checks import Check
 from momus.history.diff import RunDiff
 from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
-from momus.joint.better import NEARER
 from momus.joint.gap import POWER
-from momus.outputs import appending, write_own, writing
-from momus.report.annotations import workflow_command
-from momus.report.safe import clean
 from momus.report.words.blocks import Columns, PrintedBlock, markdown_blocks, table_block, terminal_blocks
 from momus.report.words.findings import statistic_name
-from momus.report.words.format import number
+from momus.report.words.format import HUMAN, number
+from momus.report.words.slices import change_words
 from momus.text.counting import counted, joined, percentage
 
 if TYPE_CHECKING:
@@ -34,9 +30,6 @@ INPUTS = {"version": "version of Momus", "fitted text": "text that critics are f
 """Kinds of inputs that are called by other names than in the data."""
 ROUNDING = 1e-12
 """Changes below this are errors of floating-point sums."""
-LONG = 2000
-"""Characters of a message that are kept."""
-JUNIT = "JUnit XML of a gate"
 
 
 def run_name(path: str) -> str:
@@ -189,13 +182,16 @@ def check_line(check: Check, model: str = "") -> str:
         return f"{where}: {check.text} is not checked: {check.reason}"
     if check.status == "not decided":
         return f"{where}: {check.text} cannot be decided: {check.reason}"
-    unit = (f" bands of {model}" if model else " human bands") if check.bands else ""
-    of = model or "real text"
+    of, unit = model or "real text", f" bands of {model}" if model and check.measure == "distance" else " human bands"
     what = f"change in distance to {of}" if check.rule == "max-worse" else f"distance to {of}"
-    if NEARER in check.text:
-        what, unit = "distance to text of people worse by", " human bands"
-    elif not check.bands:  # as far as it goes in the direction of the limit
-        what = f"{statistic_name(check.statistic)} {'worse' if check.rule == 'better' else 'moved'} by"
+    if check.measure == "nearness":
+        what = "distance to text of people worse by"
+    elif check.measure == "difference":  # as far as it goes in the direction of the limit
+        what, unit = f"{'worse' if check.rule == 'better' else 'moved'} by", ""
+    if check.rule != "max-worse" and check.values is not None:
+        what = f"{change_words(check.statistic, check.wording, check.values, model or HUMAN)}; {what}"
+    elif check.measure == "difference":
+        what = f"{statistic_name(check.statistic)} {what}"
     shown = "passed"
     if check.status == "failed":
         above = check.low is not None and check.limit is not None and check.low > check.limit
@@ -235,7 +231,7 @@ def not_checked(result: GateResult) -> list[str]:
 def least_found(check: Check) -> str:
     """What a check would have found in most cases, such as ``1.6 (12 %)``."""
     size = "–" if check.detectable is None else number(float(f"{check.detectable:.2g}"))
-    return check.change if check.change and not check.bands else f"{size} ({check.change})" if check.change else size
+    return f"{size} ({check.change})" if check.change and check.measure == "distance" else check.change or size
 
 
 def power_line(result: GateResult) -> str:
@@ -269,7 +265,12 @@ def gate_blocks(result: GateResult, whole: bool = True) -> list[PrintedBlock]:
     several = len({c.corpus for c in result.checks}) > 1  # then the axis says of which generated text
     columns: Columns[Check] = [
         ("rule", lambda c: c.rule),
-        ("axis", lambda c: f"{c.corpus}: " * several + c.axis + f": {statistic_name(c.statistic)}" * (not c.bands)),
+        (
+            "axis",
+            lambda c: (
+                f"{c.corpus}: " * several + c.axis + f": {statistic_name(c.statistic)}" * (c.measure == "difference")
+            ),
+        ),
         ("value", lambda c: amount(c, c.value)),
         ("interval", span),
         ("limit", lambda c: number(c.limit)),
@@ -294,47 +295,3 @@ def on_terminal(blocks: Sequence[PrintedBlock]) -> RenderableType:
 def in_markdown(blocks: Sequence[PrintedBlock]) -> str:
     """Blocks as a page, or as a section of one."""
     return "\n\n".join(markdown_blocks(blocks)) + "\n"
-
-
-def write_junit(result: GateResult, path: Path) -> None:
-    """Write JUnit XML: one test case per check; one that is not checked is skipped.
-
-    Raises
-    ------
-    StoreError
-        The file cannot be written, or is somebody's.
-    """
-    elements = {"failed": "failure", "not decided": "error", "not checked": "skipped"}
-    statuses = [c.status for c in result.checks]
-    totals: dict[str, Status] = {"failures": "failed", "errors": "not decided", "skipped": "not checked"}
-    counts = {"tests": str(len(statuses)), **{name: str(statuses.count(status)) for name, status in totals.items()}}
-    suites = ElementTree.Element("testsuites", counts)
-    suite = ElementTree.SubElement(suites, "testsuite", {"name": "momus gate", **counts})
-    for c in result.checks:
-        names = {"classname": clean(f"momus.{c.corpus}"), "name": clean(f"{c.critic}: {c.text}"), "time": "0"}
-        case = ElementTree.SubElement(suite, "testcase", names)
-        if c.status != "passed":
-            line = clean(check_line(c, result.model), LONG)
-            ElementTree.SubElement(case, elements[c.status], {"message": line, "type": c.rule}).text = line
-    ElementTree.indent(suites)
-    text = ElementTree.tostring(suites, encoding="unicode")
-    write_own(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n', JUNIT)
-
-
-def workflow_commands(result: GateResult) -> list[str]:
-    """Workflow commands of GitHub Actions: an error per failed check, or a notice that the gate passed."""
-    level = "notice" if result.passed else "error"
-    texts = [verdict_line(result)] if result.passed else [check_line(c, result.model) for c in result.failed]
-    return [workflow_command(level, clean(text, LONG), title="momus gate") for text in texts]
-
-
-def append_summary(result: GateResult, path: Path) -> None:
-    """Append Markdown to the summary of a job.
-
-    Raises
-    ------
-    StoreError
-        The file cannot be written.
-    """
-    with writing(path, "name another file"), appending(path) as file:
-        file.write(in_markdown(gate_blocks(result)).encode("utf-8"))

@@ -23,6 +23,8 @@ from momus.verdicts.verdict import Verdict
 NEARER = "nearer:human"
 WORSE = {"fewer": "more", "lower": "more", "more": "fewer", "higher": "fewer", NEARER: "farther"}
 """By direction that is better, the one that is worse."""
+SHARE = "_share"
+"""The end of the name of a statistic of one label, of documents that have it."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,19 @@ class Preference:
             raise UsageError(f"{arg('better', [str(self)])}: no critic {self.critic!r} runs", hint=hint)
 
     def row(self, rows: Mapping[str, Mapping[str, Verdict]]) -> Verdict:
-        """The row that it is about, of rows by critic and statistic; `UsageError` without such an axis or statistic."""
+        """The row that it is about, of rows by critic and statistic; `UsageError` without such an axis or statistic.
+
+        Of several labels, none is better by itself.
+        """
         self.check(list(rows))
-        return row_of(rows[self.critic], self.statistic, arg("better", [str(self)]))
+        place, shares = arg("better", [str(self)]), [n for n in rows[self.critic] if n.endswith(SHARE)]
+        unnamed = self.direction != NEARER and not self.statistic
+        if unnamed and self.critic.startswith(FAMILY) and len(shares) > 1:
+            hint = (
+                f"write {self.critic.replace(FAMILY, LABEL)}.{shares[0]}={self.direction}, or {', '.join(shares[1:])}"
+            )
+            raise UsageError(f"{place}: of which label?", hint=hint)
+        return row_of(rows[self.critic], self.statistic, place)
 
     def gap(self, v: Verdict, nearer: Sequence[Nearer]) -> Gap | str:
         """How far the text goes the way that is worse, below 0 the other way; or why that is not known."""

@@ -81,13 +81,19 @@ class Gap:
 
     @classmethod
     def of_difference(cls, verdict: Verdict, side: str) -> Gap | str:
-        """From the difference of a verdict in its own unit, in the direction of ``more`` or ``fewer``, or in either."""
+        """From the difference of a verdict in its own unit, in the direction of ``more`` or ``fewer``, or in either.
+
+        Where all documents differ alike, errors are those that p tells.
+        """
         v = verdict
-        if v.difference is None or v.low is None or v.high is None:
-            return v.method.reason or "its difference has no interval"
         freedom = v.freedom or NORMAL
         reach = -float(stdtrit(freedom, v.alpha / 2))
-        below, above = max(v.difference - v.low, 0.0) / reach, max(v.high - v.difference, 0.0) / reach
+        if v.difference and v.differs and v.p and v.method.zero_variance == "none":
+            below = above = abs(v.difference) / -float(stdtrit(freedom, v.p / 2))
+        elif v.difference is None or v.low is None or v.high is None:
+            return v.method.reason or "its difference has no interval"
+        else:
+            below, above = max(v.difference - v.low, 0.0) / reach, max(v.high - v.difference, 0.0) / reach
         if side == "fewer":
             return cls(-v.difference, above, below, freedom, 1.0, "side")
         return cls(v.difference, below, above, freedom, 1.0, "side" if side else "size")

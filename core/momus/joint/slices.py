@@ -260,7 +260,7 @@ def _largest(maxima: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
 AUTO = "auto"
 MOST_VALUES, LEAST = 50, 20
 """Values that a field may have; documents of each that a field needs to be taken by itself."""
-USUAL = ("task", "language", "category", "subject")
+USUAL = tuple(f"{of}{name}" for of in ("", "metadata.") for name in ("task", "language", "category", "subject"))
 """Fields that ``auto`` reads of texts that have them, beside those that are kept anyway."""
 
 
@@ -285,8 +285,8 @@ def reading_slices(reading: ReadingOptions, by: Sequence[str]) -> ReadingOptions
     """Read the fields of slices too; for ``auto``, the usual ones where a text has them.
 
     >>> options = reading_slices(ReadingOptions(keep=("topic",)), ["task", "auto"])
-    >>> options.keep, options.needs
-    (('topic', 'task'), ('language', 'category', 'subject'))
+    >>> options.keep, options.needs[:4]
+    (('topic', 'task'), ('language', 'category', 'subject', 'metadata.task'))
     """
     named = [name for name in by if name != AUTO]
     kept = replace(reading, keep=tuple(dict.fromkeys((*reading.keep, *named))))

@@ -36,21 +36,25 @@ def sarif(review: Review, files: Mapping[str, str]) -> dict[str, Any]:
     >>> sarif(review, {})["runs"][0]["results"]
     []
     """
-    results, rules = [], {}
+    results = []
     for document, axis, span in _places(review):
-        rules[axis.critic] = {"id": axis.critic or "many", "name": axis.axis}
         region = {} if span is None else {"region": {"startLine": span.line, "snippet": {"text": span.text}}}
-        location = {"artifactLocation": {"uri": files.get(document.id, document.id)}, **region}
-        results.append(
-            {
-                "ruleId": axis.critic or "many",
-                "level": "warning",
-                "message": {"text": _message(review, document, axis, span)},
-                "locations": [{"physicalLocation": location}],
-            }
-        )
-    driver = {"name": "momus", "version": __version__, "rules": list(rules.values())}
+        message, uri = _message(review, document, axis, span), files.get(document.id, document.id)
+        results.append(sarif_result(axis.critic or "many", "warning", message, uri, region))
+    return sarif_log(results, {axis.critic or "many": axis.axis for _, axis, _ in _places(review)})
+
+
+def sarif_log(results: list[dict[str, Any]], rules: Mapping[str, str]) -> dict[str, Any]:
+    """The log of results; ``rules`` are the names of what was looked at, by id."""
+    named = [{"id": critic, "name": axis} for critic, axis in rules.items()]
+    driver = {"name": "momus", "version": __version__, "rules": named}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+
+
+def sarif_result(rule: str, level: str, message: str, uri: str, region: Mapping[str, Any]) -> dict[str, Any]:
+    """One result, at a place of a file."""
+    location = {"physicalLocation": {"artifactLocation": {"uri": uri}, **region}}
+    return {"ruleId": rule, "level": level, "message": {"text": message}, "locations": [location]}
 
 
 def workflow_commands(review: Review, files: Mapping[str, str]) -> list[str]:

@@ -24,6 +24,9 @@ from momus.runs.answer import Answer, Cell
 from momus.verdicts.band import OWN
 from momus.verdicts.verdict import Verdict
 
+FULL = 3.0
+"""Bands at which cells of slices have their full colour: one broken slice must not hide all others."""
+
 
 @dataclass(frozen=True)
 class Dot:
@@ -162,7 +165,8 @@ def slices_heatmaps(slices: Sequence[Slices], verdicts: Sequence[Verdict]) -> li
         ]
         label = f"difference in {'bands of the whole text' if known else 'standard deviations'}, drawn to the mean"
         title, key = f"{s.generated} by {s.by}: higher or lower, axis by axis", f"slices {s.by} {s.generated}"
-        maps.append(Heatmap(key, title, rows, names, [[of.get(name) for name in names] for of in values], label))
+        cells = [[of.get(name) for name in names] for of in values]
+        maps.append(Heatmap(key, title, rows, names, cells, label, limit=FULL if known else None))
     return maps
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from momus.evidence import Wording
 from momus.joint.partners import Win
 from momus.joint.slices import Slice, Slices
 from momus.report.safe import one_line
@@ -41,12 +42,18 @@ def alike_sentences(slices: Sequence[Slices]) -> list[str]:
 
 def _standing_out(s: Slices, cells: Sequence[Slice], reference: str) -> str:
     names = list(dict.fromkeys(c.name for c in cells))
-    first = [next(c for c in cells if c.name == name) for name in names[:NAMED]]
-    told = joined([moved(c, _answers(s, c), reference) for c in first])
+    # of slices that are as sure, the one first that changed most
+    first = sorted((next(c for c in cells if c.name == name) for name in names), key=lambda c: -abs(_change(c)))
+    told = joined([moved(c, _answers(s, c), reference) for c in first[:NAMED]])
     others = any(c.p <= s.alpha for c in s.cells if c.name not in names)
     more = f", and in {counted(len(names) - NAMED, 'more slice', 'more slices')}" if len(names) > NAMED else ""
-    start = "differs most" if others else "differs only"
-    return f"By {one_line(s.by, 40)}, {one_line(s.generated, 60)} {start} in {told}{more}."
+    every = len(names) == len({c.name for c in s.cells})
+    start = "differs most in" if others else "differs in every slice, most in" if every else "differs only in"
+    return f"By {one_line(s.by, 40)}, {one_line(s.generated, 60)} {start} {told}{more}."
+
+
+def _change(c: Slice) -> float:
+    return c.difference if c.wording.format == "share" else relative(_values(c)) or 0.0
 
 
 def _answers(s: Slices, c: Slice) -> int:
@@ -56,28 +63,35 @@ def _answers(s: Slices, c: Slice) -> int:
 
 def moved(c: Slice, of: int, reference: str) -> str:
     """What a slice does, such as ``code, 20 of 200 answers: 40 % shorter (mean length 60 words, old: 100)``."""
-    words = c.wording.direction
-    direction = words[c.difference > 0] if words else ("lower", "higher")[c.difference > 0]
-    share = c.wording.format == "share"
-    change = relative(c)
-    amount = "" if change is None or share else f"{_size(change)} "
-    values = (c.generated_value, c.real_value), (c.real_value, c.generated_value)
-    new, old = ((percent if share else compared)(*pair) for pair in values)
-    unit = f" {c.wording.unit}" if c.wording.unit and not share else ""
-    label = statistic_name(c.statistic, c.wording)
     n = f"{c.n_generated:,} of {counted(of, 'answer')}"
-    return f"{one_line(c.name, 40)}, {n}: {amount}{direction} ({label} {new}{unit}, {one_line(reference, 40)}: {old})"
+    return f"{one_line(c.name, 40)}, {n}: {change_words(c.statistic, c.wording, _values(c), reference)}"
 
 
-def _size(change: float) -> str:
-    return signed_percent(abs(change))[1:]
+def change_words(name: str, wording: Wording, values: tuple[float, float], reference: str) -> str:
+    """The change of a statistic, from its values in the reference and in the text.
+
+    >>> change_words("mean_length", Wording("mean length", ("shorter", "longer"), "words"), (100.0, 60.0), "old")
+    '40 % shorter (mean length 60 words, old: 100)'
+    """
+    old, new = values
+    direction = (wording.direction or ("lower", "higher"))[new > old]
+    share = wording.format == "share"
+    change = None if share else relative(values)
+    amount = "" if change is None else f"{signed_percent(abs(change))[1:]} "
+    shown, beside = ((percent if share else compared)(*pair) for pair in ((new, old), (old, new)))
+    unit = f" {wording.unit}" if wording.unit and not share else ""
+    label = statistic_name(name, wording)
+    return f"{amount}{direction} ({label} {shown}{unit}, {one_line(reference, 40)}: {beside})"
 
 
-def relative(c: Slice) -> float | None:
-    """Relative difference; None where it means nothing."""
-    if c.real_value <= 0 or c.generated_value < 0:
-        return None
-    return c.generated_value / c.real_value - 1
+def _values(c: Slice) -> tuple[float, float]:
+    return c.real_value, c.generated_value
+
+
+def relative(values: tuple[float, float]) -> float | None:
+    """Relative difference from the first value; None where it means nothing."""
+    old, new = values
+    return None if old <= 0 or new < 0 else new / old - 1
 
 
 def slice_blocks(slices: Sequence[Slices], every: bool = True) -> list[PrintedBlock]:
@@ -121,13 +135,13 @@ def _columns(s: Slices) -> list[Slice]:
 def _cell(c: Slice | None, alpha: float) -> str:
     if c is None:
         return "–"
-    change = relative(c)
-    if c.wording.format == "share":
+    change = relative(_values(c))
+    if not c.difference:
+        text = "0"
+    elif c.wording.format == "share":
         text = f"{100 * c.difference:+.1f} pp".replace("-", "−")
-    elif change is None:
-        text = rounded(c.difference)
     else:
-        text = signed_percent(change) if c.difference else "0"
+        text = rounded(c.difference) if change is None else signed_percent(change)
     arrow = ("↓", "↑")[c.difference > 0] if c.p <= alpha else ""
     return f"{text}{arrow}{'!' * c.stands_out(alpha)}"
 
