@@ -66,7 +66,8 @@ class Reviewed:
     judged
         How many of them were judged.
     p
-        Share of human documents of the body that are at least as odd, over all axes; None if it is not judged.
+        Share of human documents of the body that are at least as odd: over all axes, or, beside text of models, that
+        are as much like it; None if it is not judged.
     axes
         The axes on which it is odd at the level, the oddest first.
     remarks
@@ -334,10 +335,10 @@ def _axes(document: Corpus, judgement: Judgement, i: int, body: Body, level: flo
     """The axes on which an odd document, number i of a judgement, is odd by itself, the oddest first, with places."""
     alone: Floats = judgement.alone[i]
     axes, text = [], document[0].text
-    if body.contrast is not None and judgement.contrast[i] <= level:
+    if body.contrast is not None:  # it alone decides
         words = body.contrast.telling(document, MOST)
         spans = tuple(span_of(Step("", word), text) for word in words)
-        axes.append(OddAxis("contrast", CONTRAST, float(judgement.contrast[i]), False, spans))
+        axes.append(OddAxis("contrast", CONTRAST, float(judgement.p[i]), False, spans))
     for k in np.argsort(alone, kind="stable").tolist():
         if alone[k] > level:
             break
