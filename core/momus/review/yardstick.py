@@ -74,12 +74,10 @@ class Scale:
         upper, lower = ([Tail.of(column) for column in side.T] for side in (freed, -freed))
         scores = normal_scores(*ends(freed, upper, lower))
         distance = Distance.learn(scores)
-        halves = np.arange(len(freed)) % 2 == 0
-        largest = np.zeros(len(freed))
-        for half in (halves, ~halves):  # tails that know a document would find it too usual
-            up, down = ([Tail.of(column) for column in side[~half].T] for side in (freed, -freed))
-            largest[half] = _alone(*ends(freed[half], up, down), two_sided).max(axis=1, initial=0.0)
-        numbers = of_odds.rest(odds, words).T if odds.shape[1] else (distance.left_out(scores), largest)
+        if odds.shape[1]:
+            numbers = [*of_odds.rest(odds, words).T]
+        else:
+            numbers = [distance.left_out(scores), _largest(freed, two_sided)]
         return cls(lengths, of_odds, upper, lower, two_sided, distance, [Tail.of(column) for column in numbers])
 
     def judge(self, values: Floats, odds: Floats, words: Ints) -> tuple[Floats, Bools]:
@@ -212,8 +210,7 @@ class Lengths:
 
     def freed(self, values: Floats, words: Ints) -> Floats:
         """The values without their dependence on length: e, (n, critics)."""
-        x = self._from_centre(words)
-        return np.asarray((values - self.level - self.slope * x) / np.exp(self.scatter + self.widening * x))
+        return np.asarray(self.rest(values, words) / np.exp(self.scatter + self.widening * self._from_centre(words)))
 
     def _from_centre(self, words: Ints) -> Floats:
         return np.asarray((np.log(np.maximum(words, 1.0)) - self.centre)[:, None])
@@ -275,3 +272,13 @@ class Distance:
 def _alone(high: Floats, low: Floats, two_sided: Sequence[bool]) -> Floats:
     """The surprise under each critic: of two ends that are odd, the larger one."""
     return np.where(two_sided, np.maximum(high, low), high)
+
+
+def _largest(freed: Floats, two_sided: Sequence[bool]) -> Floats:
+    """The largest surprise of each document, (n,), by tails of half of them that does not hold it."""
+    halves = np.arange(len(freed)) % 2 == 0
+    largest = np.zeros(len(freed))
+    for half in (halves, ~halves):  # tails that know a document would find it too usual
+        up, down = ([Tail.of(column) for column in side[~half].T] for side in (freed, -freed))
+        largest[half] = _alone(*ends(freed[half], up, down), two_sided).max(axis=1, initial=0.0)
+    return largest

@@ -185,6 +185,7 @@ def test_words_of_models_are_placed_and_kept(watched, tmp_path):
     assert (contrast.critic, contrast.p) == ("contrast", like.p), "what decides leads"
     assert all("delve" in span.text.lower() and span.line == 1 for span in contrast.spans)
     assert not unlike.odd(0.05)
+    assert "Odd means more like the text of models than these" in list(review_lines(judged))[-1]
     (long,) = review(Corpus.from_texts([" ".join(texts_of(9, 37))], name="long"), watched).documents
     assert long.judged == pytest.approx(watched.lengths[1], rel=0.2), "as much as it has in common with the body"
     assert review(Corpus.from_texts(texts, name="new"), load_body(tmp_path / "body")) == judged
