@@ -33,7 +33,7 @@ from momus.outliers.conformal import Above, Tail, ends
 from momus.outliers.leaning import normal_scores
 
 COMMON = np.log(0.05)
-"""Less the surprise of 1 in 20 human documents, so that larger numbers are odder than these."""
+"""Minus the surprise of 1 in 20 human documents, so that what is odder than these is positive."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,8 @@ class Scale:
         upper, lower = ([Tail.of(column) for column in side.T] for side in (freed, -freed))
         scores = normal_scores(*ends(freed, upper, lower))
         distance = Distance.learn(scores)
-        if odds.shape[1]:
-            numbers = [*of_odds.rest(odds, words).T]
-        else:
-            numbers = [distance.left_out(scores), _largest(freed, two_sided)]
+        several = () if odds.shape[1] else (distance.left_out(scores), _largest(freed, two_sided))
+        numbers = (*several, *of_odds.rest(odds, words).T)
         return cls(lengths, of_odds, upper, lower, two_sided, distance, [Tail.of(column) for column in numbers])
 
     def judge(self, values: Floats, odds: Floats, words: Ints) -> tuple[Floats, Bools]:
@@ -88,10 +86,8 @@ class Scale:
         freed = self.lengths.freed(values, words)
         high, low = ends(freed, self.upper, self.lower)
         alone = _alone(high, low, self.two_sided)
-        if odds.shape[1]:
-            numbers = [*self.odds.rest(odds, words).T]
-        else:
-            numbers = [self.distance(normal_scores(high, low)), alone.max(axis=1, initial=0.0)]
+        several = () if odds.shape[1] else (self.distance(normal_scores(high, low)), alone.max(axis=1, initial=0.0))
+        numbers = (*several, *self.odds.rest(odds, words).T)
         surprises = [tail.surprise(n) for tail, n in zip(self.overall, numbers, strict=True)]
         return np.column_stack([alone, np.max(surprises, axis=0) + COMMON]), freed < 0
 
@@ -206,14 +202,13 @@ class Lengths:
 
     def rest(self, values: Floats, words: Ints) -> Floats:
         """The values less their line in the length, (n, critics)."""
-        return np.asarray(values - self.level - self.slope * self._from_centre(words))
+        x = (np.log(np.maximum(words, 1.0)) - self.centre)[:, None]
+        return np.asarray(values - self.level - self.slope * x)
 
     def freed(self, values: Floats, words: Ints) -> Floats:
         """The values without their dependence on length: e, (n, critics)."""
-        return np.asarray(self.rest(values, words) / np.exp(self.scatter + self.widening * self._from_centre(words)))
-
-    def _from_centre(self, words: Ints) -> Floats:
-        return np.asarray((np.log(np.maximum(words, 1.0)) - self.centre)[:, None])
+        x = (np.log(np.maximum(words, 1.0)) - self.centre)[:, None]
+        return np.asarray(self.rest(values, words) / np.exp(self.scatter + self.widening * x))
 
 
 def _line(x: Floats, y: Floats) -> tuple[float, float]:

@@ -101,9 +101,8 @@ def review_lines(review: Review) -> Iterator[str]:
 
 
 def _calibration(review: Review) -> str:
-    axes, odd = f" on {len(review.axes)} axes", "unlike these"
-    if review.contrast:
-        axes, odd = "", "more like the text of models than these"
+    axes = "" if review.contrast else f" on {len(review.axes)} axes"
+    odd = "more like the text of models than these" if review.contrast else "unlike these"
     apart = ""
     if review.by:
         by, others = visible(review.by), sum(d.category not in review.categories for d in review.documents)
