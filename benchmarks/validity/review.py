@@ -8,11 +8,13 @@ register, at a level of .05:
 * alone: share of the documents of models that are odd, by the body alone;
 * unseen model: with ``--models`` text of the other models of the register, 60 each, in turn;
 * baseline: the same by a regression on words of the same texts, whose out-of-fold scores calibrate;
-* unseen register: with ``--models`` and ``--people`` of all other registers, without the model;
+* unseen register: with ``--models`` and ``--people`` of all other registers, without the model (all models in turn);
 * faults: of planted ones (a sentence four times more, two sentences shuffled by words, the end cut off in a sentence,
   a control token, a sentence in German), share of documents that are odd, and that are odd or have a remark.
 
-    nice python benchmarks/validity/review.py [--registers arxiv,xsum] [--out benchmarks/results/review.jsonl]
+    nice python benchmarks/validity/review.py [--registers arxiv,xsum] [--beside] [--out review.jsonl]
+
+``--beside`` leaves out what needs no text of models, and the regression on words.
 """
 
 from __future__ import annotations
@@ -115,26 +117,17 @@ def salad(text: str, rng: np.random.Generator) -> str:
     return " ".join(sentences)
 
 
-def measured(register: str, all_texts: Texts) -> dict[str, Any]:
-    """All figures of one register."""
+def alone(texts: Sequence[str], new: dict[str, Any], body: Body) -> dict[str, Any]:
+    """Figures of a register without text of models."""
     rng = np.random.default_rng(0)
-    of_body, others, seen, new = sides(all_texts[register])
-    human = corpus(of_body, register)
-    began = time.process_time()
-    body = fit_body(human)
-    fitted = time.process_time() - began
-    texts = [text for _, text in others]
     began = time.process_time()
     judged = review(Corpus.from_texts(texts, name="new"), body, LEVEL)
     seconds = time.process_time() - began
+    row: dict[str, Any] = {"per_s": round(len(texts) / seconds, 1)}
     words = np.array([document.words for document in judged.documents])
     odd = np.array([document.odd(LEVEL) for document in judged.documents])
-    quarter = np.searchsorted(np.quantile(words, [0.25, 0.5, 0.75]), words, side="right")
-    row: dict[str, Any] = {"register": register, "body": len(of_body), "critics": len(body.critics)}
-    row |= {"fit_s": round(fitted, 1), "per_s": round(len(texts) / seconds, 1), "words": float(words.mean())}
-    row["human"] = (int(odd.sum()), len(odd))
+    row["human"], row["quarters"] = (int(odd.sum()), len(odd)), quarters(words, odd)
     row["remarks"] = sum(bool(document.remarks) for document in judged.documents)
-    row["quarters"] = [(int(odd[quarter == q].sum()), int((quarter == q).sum())) for q in range(4)]
     row["excerpts"] = {n: share([stretch(t, n) for t in texts if len(t.split()) > 1.2 * n], body) for n in EXCERPTS}
     row["alone"] = {m: share([text for _, text in documents], body) for m, documents in new.items()}
     faults: dict[str, Callable[[str], str]] = {
@@ -146,26 +139,45 @@ def measured(register: str, all_texts: Texts) -> dict[str, Any]:
         "control token": lambda t: t + "<|im_end|>",
         "German": lambda t: t + GERMAN,
     }
-    row["faults"] = {name: share([planted(t) for t in texts[:60]], body) for name, planted in faults.items()}
-    row |= {"unseen model": {}, "human beside": [0, 0], "baseline": {}, "baseline human": [0, 0]}
-    row |= {"unseen register": {}, "human of register": [0, 0]}
+    return row | {"faults": {name: share([planted(t) for t in texts[:60]], body) for name, planted in faults.items()}}
+
+
+def quarters(words: Any, odd: Any) -> list[tuple[int, int]]:
+    """How many documents are odd in each quarter of length, and how many there are."""
+    quarter = np.searchsorted(np.quantile(words, [0.25, 0.5, 0.75]), words, side="right")
+    return [(int(odd[quarter == q].sum()), int((quarter == q).sum())) for q in range(4)]
+
+
+def measured(register: str, all_texts: Texts, beside_only: bool) -> dict[str, Any]:
+    """All figures of one register."""
+    of_body, others, seen, new = sides(all_texts[register])
+    human = corpus(of_body, register)
+    began = time.process_time()
+    body = fit_body(human)
+    row: dict[str, Any] = {"register": register, "body": len(of_body), "critics": len(body.critics)}
+    row["fit_s"] = round(time.process_time() - began, 1)
+    texts = [text for _, text in others]
+    if not beside_only:
+        row |= alone(texts, new, body) | {"words only": {}, "words only, human": {}}
     elsewhere = {r: sides(t) for r, t in all_texts.items() if r != register}
     people = corpus([d for human, *_ in elsewhere.values() for d in human], "people")
+    row |= {f"unseen {what}{side}": {} for what in ("model", "register") for side in ("", ", human", ", quarters")}
     for left_out, documents in new.items():
         new_texts = [text for _, text in documents]
         beside = corpus([d for m, ds in seen.items() if m != left_out for d in ds], "models")
+        kinds = [d for _, _, of, _ in elsewhere.values() for m, ds in of.items() if m != left_out for d in ds]
         bodies = {"unseen model": body.beside(beside, human)}
-        if left_out == next(iter(new)):
-            kinds = [d for _, _, of, _ in elsewhere.values() for m, ds in of.items() if m != left_out for d in ds]
-            bodies["unseen register"] = body.beside(corpus(kinds, "models"), people)
+        bodies["unseen register"] = body.beside(corpus(kinds, "models"), people)
         for name, fitted_body in bodies.items():
+            judged = review(Corpus.from_texts(texts, name="human"), fitted_body, LEVEL).documents
+            words, odd = (np.array([of(d) for d in judged]) for of in (lambda d: d.words, lambda d: d.odd(LEVEL)))
             row[name][left_out] = share(new_texts, fitted_body)
-            flagged, n, _ = share(texts[:80], fitted_body)
-            of_human = "human beside" if name == "unseen model" else "human of register"
-            row[of_human] = [row[of_human][0] + flagged, row[of_human][1] + n]
-        flags = baseline([t for _, t in of_body], [d.text for d in beside], [*texts[:80], *new_texts])
-        row["baseline"][left_out] = (int(flags[80:].sum()), len(new_texts))
-        row["baseline human"] = [row["baseline human"][0] + int(flags[:80].sum()), row["baseline human"][1] + 80]
+            row[f"{name}, human"][left_out] = (int(odd.sum()), len(odd))
+            row[f"{name}, quarters"][left_out] = quarters(words, odd)
+        if not beside_only:
+            flags = baseline([t for _, t in of_body], [d.text for d in beside], [*texts[:80], *new_texts])
+            row["words only"][left_out] = (int(flags[80:].sum()), len(new_texts))
+            row["words only, human"][left_out] = (int(flags[:80].sum()), 80)
     return row
 
 
@@ -173,11 +185,12 @@ def main() -> None:
     """Measure, and write one line per register."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--registers")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/review.jsonl"))
+    parser.add_argument("--beside", action="store_true")
+    parser.add_argument("--out", type=Path, default=Path("review.jsonl"))
     options = parser.parse_args()
     texts = documents()
     for register in options.registers.split(",") if options.registers else texts:
-        row = measured(register, texts)
+        row = measured(register, texts, options.beside)
         print(json.dumps(row), flush=True)
         with options.out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")

@@ -51,7 +51,7 @@ def review(
     ],
     models: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="Text of models: what tells it from human text counts most."),
+        typer.Option(metavar="TEXT", help="Text of models: what tells it from human text decides."),
     ] = None,
     people: Annotated[
         str | None,

@@ -3,6 +3,8 @@
 A document is two vectors of length 1, of its words and of its forms, (1 + log tf) · (1 + log((1 + n) / (1 + df))),
 beside its standardised values: what ranks it under each critic, and the critics' statistics of this one document. Forms
 are endings of long words, and pairs of neighbours in which endings stand for these: they depend less on the subject.
+Words and forms are multiplied by |log(share of models' documents / share of people's)|^½ (after the naive Bayes
+features of Wang & Manning 2012), so that the penalty rests on those that tell nothing alone.
 
 The regression is fitted once without each fold of human documents, whose log-odds it then tells.
 """
@@ -125,9 +127,9 @@ class Contrast:
         blank = cls(vocabulary, rarity, statistics, mean, np.where(scale > 1e-9, scale, np.inf))
         features = sparse.csr_array(sparse.vstack([blank._features(side) for side in both]))
         if folds.max() < 0:  # no document is to be judged without its fold: one regression of all
-            fitted = [_regression(features, of_model, folds < 0)] * FOLDS
+            fitted = [_regression(features, of_model, folds < 0, len(vocabulary))] * FOLDS
         else:
-            fitted = [_regression(features, of_model, folds != k) for k in range(FOLDS)]
+            fitted = [_regression(features, of_model, folds != k, len(vocabulary)) for k in range(FOLDS)]
         return replace(blank, weights=np.array([w for w, _ in fitted]), intercepts=np.array([i for _, i in fitted]))
 
     def odds(self, documents: Measured) -> Floats:
@@ -187,10 +189,18 @@ def bag_of(corpus: Corpus) -> Counted:
     return Counted(sparse.csr_array(sparse.hstack(matrices)), [label for _, labels in parts for label in labels])
 
 
-def _regression(features: sparse.csr_array, of_model: Ints, learned: Bools) -> tuple[Floats, float]:
-    """Weights and intercept of a regression of some documents, a mask of all."""
+def _regression(features: sparse.csr_array, of_model: Ints, learned: Bools, words: int) -> tuple[Floats, float]:
+    """Weights and intercept of a regression of some documents, a mask of all; the first columns are those of words."""
     from sklearn.linear_model import LogisticRegression
 
+    features, of_model = features[np.flatnonzero(learned)], of_model[learned]
+    human, models = (
+        (1 + np.bincount(side.indices, minlength=features.shape[1])[:words]) / (2 + side.shape[0])
+        for side in (features[np.flatnonzero(of_model == k)] for k in (0, 1))
+    )
+    telling = np.sqrt(np.abs(np.log(models / human)))
+    # of mean square 1, so that words keep their strength beside values
+    factors = np.append(telling / np.sqrt(np.mean(telling**2) or 1.0), np.ones(features.shape[1] - words))
     fitted = LogisticRegression(C=PENALTY, class_weight="balanced", max_iter=1000)
-    fitted.fit(features[np.flatnonzero(learned)], of_model[learned])
-    return fitted.coef_[0], float(fitted.intercept_[0])
+    fitted.fit(features @ sparse.diags_array(factors), of_model)
+    return fitted.coef_[0] * factors, float(fitted.intercept_[0])

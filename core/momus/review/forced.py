@@ -97,7 +97,7 @@ def _numbers(
 ) -> tuple[Floats, Floats, list[dict[str, float]]]:
     """On the scale of each fold, e, (folds, n, critics), and surprises; and the surprise of each document's faults.
 
-    The surprises are those by critic, by the log-odds if there are any, and over all; ``measured`` as `Body.measure`.
+    The surprises are those by critic, and over all; ``measured`` as `Body.measure`.
     """
     values, odds = measured
     words, scales = word_counts([d.text for d in corpus]), body.whole.scales
@@ -166,12 +166,15 @@ def _pair(i: int, sides: Sequence[_Side], weights: Floats, held: tuple[list[Abov
     judged, texts = [side.review.documents[i] for side in sides], [side.corpus[i].text for side in sides]
     changed, longer = _changed(*texts)
     versions = 2 * changed < longer and bool(weights.any())
+    axes = [critic.axis for critic in body.critics]
     if versions:
         parts = _weighed(a.freed[:, i] - b.freed[:, i], weights) * np.sqrt(longer / max(changed, 1))
         d = parts.sum(axis=1)
     else:
         parts = a.judged[:, i, :-1] - b.judged[:, i, :-1]
         d = np.full(len(parts), (judged[0].surprise or 0.0) - (judged[1].surprise or 0.0))
+        if body.contrast is not None:
+            axes, parts = [CONTRAST], d[:, None]
     d = d + sum(a.faults[i].values()) - sum(b.faults[i].values())
     share = float(np.mean([above(abs(d[k])) for k, above in enumerate(held[int(versions)])]))
     rate = min((1 + body.whole.units * share) / (body.whole.units + 1), 1.0)
@@ -180,8 +183,7 @@ def _pair(i: int, sides: Sequence[_Side], weights: Floats, held: tuple[list[Abov
         return Pair(ids, p, None, None if None in p else rate, versions)
     odder, sign = (0, 1) if d.mean() > 0 else (1, -1)
     has, lacks = sides[odder].faults[i], sides[1 - odder].faults[i]
-    axes = [*(critic.axis for critic in body.critics), CONTRAST]
-    sizes = dict(zip(axes, (sign * parts.mean(axis=0)).tolist(), strict=False))
+    sizes = dict(zip(axes, (sign * parts.mean(axis=0)).tolist(), strict=True))
     sizes |= {name: size for name, size in has.items() if name not in lacks}
     spans = _new(*texts[::sign]) if versions else ()
     return Pair(ids, p, odder, rate, versions, _reasons(sizes, judged[odder]), spans)

@@ -2,7 +2,8 @@
 
 A document that is as long as those of the body is judged as it is, at its length. A shorter one is judged beside the
 beginnings of held-out documents, of its length; a longer one by its stretches, of a length that most held-out documents
-have, beside their beginnings. So no document is called odd for its length, or for being an excerpt.
+have, beside their beginnings; where text of models is given, by its beginning, as long as the longest held-out ones. So
+no document is called odd for its length, or for being an excerpt.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ class Reviewed:
     judged
         How many of them were judged.
     p
-        Share of human documents of the body that are at least as odd, over all axes; None if it is not judged.
+        Share of human documents of the body that are at least as odd: over all axes, or, beside text of models, that
+        are as much like it; None if it is not judged.
     axes
         The axes on which it is odd at the level, the oddest first.
     remarks
@@ -258,7 +260,7 @@ def _classes(words: Ints, bodies: Sequence[Body]) -> dict[tuple[int, bool, int],
         if low <= n <= high:
             length = 0
         elif n > high:
-            length = body.common
+            length = body.common if body.contrast is None else high
         else:
             # powers of the step, so that documents of like length share one yardstick; too short ones have their own
             length = round(STEP ** round(np.log(n) / np.log(STEP))) if n >= SHORTEST else -1
@@ -276,7 +278,8 @@ def _judged(
     measured: tuple[Floats, Floats] | None,
 ) -> list[Reviewed]:
     """Judge documents of one class of `_classes`."""
-    yardstick = None if length < 0 else body.whole if length == 0 else body.beginnings(length)
+    as_whole = length == 0 or (longer and body.contrast is not None)
+    yardstick = None if length < 0 else body.whole if as_whole else body.beginnings(length)
     if yardstick is None:
         why = f"it has fewer than {SHORTEST} words" if length < 0 else "too few documents of the body are so long"
         return [
@@ -284,7 +287,7 @@ def _judged(
             for d, n in zip(documents, words.tolist(), strict=True)
         ]
     if longer:
-        most = max(int(level * (yardstick.units + 1)), 1)  # of more stretches, no p would be small enough
+        most = 1 if as_whole else max(int(level * (yardstick.units + 1)), 1)  # of more, no p would be small enough
         return [
             _by_stretches(documents.take([i]), int(n), length, most, yardstick, body, level)
             for i, n in enumerate(words.tolist())
@@ -334,10 +337,10 @@ def _axes(document: Corpus, judgement: Judgement, i: int, body: Body, level: flo
     """The axes on which an odd document, number i of a judgement, is odd by itself, the oddest first, with places."""
     alone: Floats = judgement.alone[i]
     axes, text = [], document[0].text
-    if body.contrast is not None and judgement.contrast[i] <= level:
+    if body.contrast is not None:  # it alone decides
         words = body.contrast.telling(document, MOST)
         spans = tuple(span_of(Step("", word), text) for word in words)
-        axes.append(OddAxis("contrast", CONTRAST, float(judgement.contrast[i]), False, spans))
+        axes.append(OddAxis("contrast", CONTRAST, float(judgement.p[i]), False, spans))
     for k in np.argsort(alone, kind="stable").tolist():
         if alone[k] > level:
             break

@@ -10,8 +10,9 @@ Both are least-squares lines; the second is fitted to log |residual|, so that e 
 is judged is e, (critics,).
 
 How odd a document is, one number says: the surprise (`momus.outliers.conformal`) of the Mahalanobis distance of its
-normal scores, z' (Σ + εI)⁻¹ z, in which axes that go together count once; of the largest surprise under one critic; or,
-beside text of models, of its log-odds (`momus.review.contrast`), whichever is largest. Each has a share of the level.
+normal scores, z' (Σ + εI)⁻¹ z, in which axes that go together count once, or the largest surprise under one critic,
+whichever is more surprising. Beside text of models it is that of the log-odds (`momus.review.contrast`), less what the
+length predicts; what shares the level with these takes more from them than it finds.
 
 Every held-out document both teaches and calibrates. They are cut into folds; what is learned of all folds but one
 judges the documents of that fold, s_i, and a new one, s_k(x), which are compared fold by fold (cross-conformal
@@ -31,22 +32,21 @@ from momus.numeric.types import Bools, Floats, Ints
 from momus.outliers.conformal import Above, Tail, ends
 from momus.outliers.leaning import normal_scores
 
-SHARES = np.log([0.05, 0.05, 0.9])
-"""Logarithms of the shares of the level that distance, largest surprise and log-odds have; without these, half each."""
+COMMON = np.log(0.05)
+"""Minus the surprise of 1 in 20 human documents, so that what is odder than these is positive."""
 
 
 @dataclass(frozen=True)
 class Judgement:
     """p-values of n documents: over all, (n,), and under each critic alone, (n, critics), 1 where it gives no value.
 
-    ``small`` says whether a value is odd because it is small, that is, too likely: bool (n, critics). ``contrast`` is
-    the p-value of the log-odds, 1 without text of models: (n,). ``surprise`` is behind p, the mean over folds: (n,).
+    ``small`` says whether a value is odd because it is small, that is, too likely: bool (n, critics). ``surprise`` is
+    behind p, the mean over folds: (n,).
     """
 
     p: Floats
     alone: Floats
     small: Bools
-    contrast: Floats
     surprise: Floats
 
 
@@ -54,10 +54,12 @@ class Judgement:
 class Scale:
     """What is learned of some human documents: how values depend on the length, tails by critic, and the distance.
 
-    ``overall`` are the tails of the distance, of the largest surprise, and of the log-odds if there are any.
+    ``odds`` say how log-odds depend on it, if there are any. ``overall`` is the tail of their rest, or, without them,
+    those of the distance and of the largest surprise.
     """
 
     lengths: Lengths
+    odds: Lengths
     upper: Sequence[Tail]
     lower: Sequence[Tail]
     two_sided: Sequence[bool]
@@ -67,31 +69,27 @@ class Scale:
     @classmethod
     def learn(cls, values: Floats, odds: Floats, words: Ints, two_sided: Sequence[bool]) -> Scale:
         """Learn from values (n, critics), NaN where there is none, log-odds, (n, 1 or 0), and numbers of words (n,)."""
-        lengths = Lengths.of(values, words)
+        lengths, of_odds = Lengths.of(values, words), Lengths.of(odds, words)
         freed = lengths.freed(values, words)
         upper, lower = ([Tail.of(column) for column in side.T] for side in (freed, -freed))
         scores = normal_scores(*ends(freed, upper, lower))
         distance = Distance.learn(scores)
-        halves = np.arange(len(freed)) % 2 == 0
-        largest = np.zeros(len(freed))
-        for half in (halves, ~halves):  # tails that know a document would find it too usual
-            up, down = ([Tail.of(column) for column in side[~half].T] for side in (freed, -freed))
-            largest[half] = _alone(*ends(freed[half], up, down), two_sided).max(axis=1, initial=0.0)
-        numbers = distance.left_out(scores), largest, *odds.T
-        return cls(lengths, upper, lower, two_sided, distance, [Tail.of(column) for column in numbers])
+        several = () if odds.shape[1] else (distance.left_out(scores), _largest(freed, two_sided))
+        numbers = (*several, *of_odds.rest(odds, words).T)
+        return cls(lengths, of_odds, upper, lower, two_sided, distance, [Tail.of(column) for column in numbers])
 
     def judge(self, values: Floats, odds: Floats, words: Ints) -> tuple[Floats, Bools]:
-        """Surprises under scaled critic, by the log-odds and over all, and whether values are odd for being small.
+        """Surprises under each critic and over all, and whether values are odd for being small.
 
-        The first is (n, critics + 1 or 0 + 1), the second (n, critics).
+        The first is (n, critics + 1), the second (n, critics).
         """
         freed = self.lengths.freed(values, words)
         high, low = ends(freed, self.upper, self.lower)
         alone = _alone(high, low, self.two_sided)
-        numbers = self.distance(normal_scores(high, low)), alone.max(axis=1, initial=0.0), *odds.T
-        scaled = [tail.surprise(n) for tail, n in zip(self.overall, numbers, strict=True)]
-        overall = np.max([s + share for s, share in zip(scaled, SHARES, strict=False)], axis=0)
-        return np.column_stack([alone, *scaled[2:], overall]), freed < 0
+        several = () if odds.shape[1] else (self.distance(normal_scores(high, low)), alone.max(axis=1, initial=0.0))
+        numbers = (*several, *self.odds.rest(odds, words).T)
+        surprises = [tail.surprise(n) for tail, n in zip(self.overall, numbers, strict=True)]
+        return np.column_stack([alone, np.max(surprises, axis=0) + COMMON]), freed < 0
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ class Yardstick:
     scales
         What each fold's documents and new ones are put on: learned of the other folds.
     above
-        By fold: the fold's documents under each critic, by their log-odds if there are any, and over all.
+        By fold: the fold's documents under each critic, and over all.
     units
         Groups that calibrate; documents, where they have none.
     """
@@ -148,9 +146,8 @@ class Yardstick:
         p, known = reached / (self.units + 1), np.isfinite(values)
         return Judgement(
             np.where(known.any(axis=1), p[:, -1], 1.0),
-            np.where(known, p[:, :critics], 1.0),
+            np.where(known, p[:, :-1], 1.0),
             small > len(self.scales) / 2,
-            p[:, critics] if odds.shape[1] else np.ones(n),
             overall,
         )
 
@@ -203,10 +200,15 @@ class Lengths:
         # a scatter that changes by more than with the square root of the length is noise of few documents
         return cls(lines[:, 0], lines[:, 1], lines[:, 2] + NORMAL, np.clip(lines[:, 3], -1.0, 1.0), centre)
 
+    def rest(self, values: Floats, words: Ints) -> Floats:
+        """The values less their line in the length, (n, critics)."""
+        x = (np.log(np.maximum(words, 1.0)) - self.centre)[:, None]
+        return np.asarray(values - self.level - self.slope * x)
+
     def freed(self, values: Floats, words: Ints) -> Floats:
         """The values without their dependence on length: e, (n, critics)."""
         x = (np.log(np.maximum(words, 1.0)) - self.centre)[:, None]
-        return np.asarray((values - self.level - self.slope * x) / np.exp(self.scatter + self.widening * x))
+        return np.asarray(self.rest(values, words) / np.exp(self.scatter + self.widening * x))
 
 
 def _line(x: Floats, y: Floats) -> tuple[float, float]:
@@ -265,3 +267,13 @@ class Distance:
 def _alone(high: Floats, low: Floats, two_sided: Sequence[bool]) -> Floats:
     """The surprise under each critic: of two ends that are odd, the larger one."""
     return np.where(two_sided, np.maximum(high, low), high)
+
+
+def _largest(freed: Floats, two_sided: Sequence[bool]) -> Floats:
+    """The largest surprise of each document, (n,), by tails of half of them that does not hold it."""
+    halves = np.arange(len(freed)) % 2 == 0
+    largest = np.zeros(len(freed))
+    for half in (halves, ~halves):  # tails that know a document would find it too usual
+        up, down = ([Tail.of(column) for column in side[~half].T] for side in (freed, -freed))
+        largest[half] = _alone(*ends(freed[half], up, down), two_sided).max(axis=1, initial=0.0)
+    return largest

@@ -69,6 +69,15 @@ def test_sides_exchanged_give_the_same_choice(body):
         assert one.reasons == other.reasons
 
 
+def test_beside_text_of_models_what_decides_is_the_reason():
+    models = corpus([text.replace("ba", "delve") for text in texts_of(60, 31)])
+    body = fit_body(corpus(texts_of(120, 30), "essays"), models, critics=["rhythm", "unigram"])
+    like, unlike = texts_of(2, 35)
+    (pair,) = choose(corpus([like.replace("ba", "delve")]), corpus([unlike]), body).pairs
+    assert (pair.odder, pair.versions) == (0, False)
+    assert [reason.axis for reason in pair.reasons] == ["like the text of models"]
+
+
 def test_one_text_twice_is_equally_odd(body):
     (pair,) = choose(corpus(texts_of(1, 4)), corpus(texts_of(1, 4)), body).pairs
     assert (pair.odder, pair.reasons) == (None, ())

@@ -18,7 +18,7 @@ from momus.review import fit_body, review
 from momus.review.judging import _classes
 from momus.review.kept import load_body, save_body
 from momus.review.spans import spans_of, stretch, stretches, word_counts
-from momus.review.yardstick import Lengths
+from momus.review.yardstick import Lengths, Yardstick
 from momus.text.corpus import Corpus
 from momus.text.documents import Document, Section
 
@@ -181,9 +181,13 @@ def test_words_of_models_are_placed_and_kept(watched, tmp_path):
     texts = [texts_of(1, 35)[0].replace("ba", "delve"), texts_of(1, 36)[0]]
     judged = review(Corpus.from_texts(texts, name="new"), watched)
     like, unlike = judged.documents
-    (contrast,) = [axis for axis in like.axes if axis.critic == "contrast"]
+    contrast = like.axes[0]
+    assert (contrast.critic, contrast.p) == ("contrast", like.p), "what decides leads"
     assert all("delve" in span.text.lower() and span.line == 1 for span in contrast.spans)
     assert not unlike.odd(0.05)
+    assert "Odd means more like the text of models than these" in list(review_lines(judged))[-1]
+    (long,) = review(Corpus.from_texts([" ".join(texts_of(9, 37))], name="long"), watched).documents
+    assert long.judged == pytest.approx(watched.lengths[1], rel=0.2), "as much as it has in common with the body"
     assert review(Corpus.from_texts(texts, name="new"), load_body(tmp_path / "body")) == judged
 
 
@@ -206,6 +210,24 @@ def test_text_of_models_that_is_like_human_text_does_not_raise_the_level():
     human, models = (Corpus.from_texts(texts_of(120, seed), name=str(seed)) for seed in (37, 38))
     body = fit_body(human, models, critics=["rhythm", "unigram"])
     assert len(review(Corpus.from_texts(texts_of(200, 39), name="new"), body).odd) <= 0.1 * 200
+
+
+def test_beside_text_of_models_log_odds_decide_and_no_length_is_odd():
+    """Short documents are more like text of models here, and each critic finds every new one odd."""
+
+    def documents(n, seed):
+        rng = np.random.default_rng(seed)
+        words = rng.integers(50, 500, n)
+        return rng.normal(size=(n, 2)), np.tile(rng.normal(size=(n, 1)) - 2 * np.log(words)[:, None], 5), words
+
+    folds, weights = np.arange(600) % 5, np.ones(600)
+    yardstick = Yardstick.of(*documents(600, 62), folds, weights, [True, True])
+    values, odds, words = documents(3000, 63)
+    judged = yardstick.judge(values + 9, odds, words)
+    assert judged.alone.max() < 0.05
+    by_length = [np.mean(judged.p[words // 150 == k] <= 0.05) for k in range(3)]
+    assert by_length == pytest.approx([0.05] * 3, abs=0.03)
+    assert np.mean(yardstick.judge(values, odds + 3, words).p <= 0.05) > 0.8
 
 
 def test_a_contrast_of_another_kind_leaves_no_trace_in_the_body_without_it(body):

@@ -101,7 +101,8 @@ def review_lines(review: Review) -> Iterator[str]:
 
 
 def _calibration(review: Review) -> str:
-    beside = ", and what tells them from text of models" if review.contrast else ""
+    axes = "" if review.contrast else f" on {len(review.axes)} axes"
+    odd = "more like the text of models than these" if review.contrast else "unlike these"
     apart = ""
     if review.by:
         by, others = visible(review.by), sum(d.category not in review.categories for d in review.documents)
@@ -109,8 +110,8 @@ def _calibration(review: Review) -> str:
         apart = f", each by those of its {by} ({sizes})" if sizes else f"; too few have one {by} to judge apart"
         apart += f"; {counted(others, 'document')} with another {by} or none by all" if sizes and others else ""
     return (
-        f"Judged by {review.calibrating:,} held-out documents of {visible(review.body)} on {len(review.axes)} axes"
-        f"{beside}, at their length{apart}. Odd means unlike these; it does not say who wrote a text."
+        f"Judged by {review.calibrating:,} held-out documents of {visible(review.body)}{axes}, "
+        f"at their length{apart}. Odd means {odd}; it does not say who wrote a text."
     )
 
 
