@@ -15,6 +15,7 @@ PHRASE, EDGE = 5, 4
 MANY = (3, 10)
 """Numbers of list items, headings and paragraphs from which on a document has several, and many."""
 STOP = frozenset(".!?…;:")
+_SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 _WORD = re.compile(r"\w")
 _EMOJI = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]")
 _LAYOUTS = {
@@ -37,8 +38,8 @@ class Feature(NamedTuple):
     """Something that holds in a document: a kind, and which of the kind.
 
     Kinds are ``says`` (a word or phrase), ``opens`` and ``ends`` (the first words of the first and last sentence),
-    ``begins`` (the first words of any sentence), ``starts with`` and ``closes with`` (the first and last block) and
-    ``has`` (a layout).
+    ``begins`` (the first words of any sentence), ``starts with`` and ``closes with`` (the first and last block),
+    ``has`` (a layout), and ``opens like``, ``ends like`` and ``says like`` (sentences, one per line).
     """
 
     kind: str
@@ -90,6 +91,16 @@ def _sentences(prose: str) -> Iterator[list[str]]:
         yield sentence
 
 
+def sentences(text: str) -> list[str]:
+    """The sentences of the prose of a document: words and marks in lower case, with spaces between them.
+
+    >>> sentences("Sure! It is.")
+    ['sure !', 'it is .']
+    """
+    prose = (folded(inline(b.content)) for b in read_blocks(text) if b.kind in PROSE)
+    return [" ".join(words) for part in prose for words in _sentences(part)]
+
+
 def _phrases(words: list[str]) -> Iterator[str]:
     """Runs of up to `PHRASE` tokens that begin and end with a word."""
     spoken = [bool(_WORD.search(w)) for w in words]
@@ -116,13 +127,26 @@ def place_of(feature: Feature, text: str, around: int = 60) -> str:
         match = _LAYOUTS[feature.item].search(text) if feature.item in _LAYOUTS else None
         return _around(text, match.span() if match else (0, 0), around)
     prose = folded(" ".join(inline(b.content) for b in read_blocks(text) if b.kind in PROSE) or text)
-    place = (len(prose), len(prose)) if feature.kind in ("closes with", "last mark") else (0, 0)
+    place = (len(prose), len(prose)) if feature.kind in ("closes with", "last mark", "ends like") else (0, 0)
     if feature.kind in ("says", "opens", "ends", "begins"):
         pattern = r"\s*".join(re.escape(word) for word in feature.item.split(" "))
         places = [m.span() for m in re.finditer(rf"(?<!\w){pattern}(?!\w)", prose, re.IGNORECASE)]
         if places:
             place = places[-1 if feature.kind == "ends" else 0]
+    if feature.kind == "says like":
+        spans = [m.span() for m in _SENTENCE.finditer(prose)] or [(0, 0)]
+        place = max(spans, key=lambda span: shared_words(feature.item, prose[slice(*span)]))
     return _around(prose, place, around)
+
+
+def shared_words(one: str, other: str) -> float:
+    """Words that two texts share ÷ all words of either.
+
+    >>> shared_words("ask away", "Ask me")
+    0.3333333333333333
+    """
+    sides = [set(split_words(text.lower())) for text in (one, other)]
+    return len(sides[0] & sides[1]) / max(len(sides[0] | sides[1]), 1)
 
 
 def _around(text: str, place: tuple[int, int], around: int) -> str:
