@@ -15,7 +15,6 @@ PHRASE, EDGE = 5, 4
 MANY = (3, 10)
 """Numbers of list items, headings and paragraphs from which on a document has several, and many."""
 STOP = frozenset(".!?…;:")
-_SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 _WORD = re.compile(r"\w")
 _EMOJI = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]")
 _LAYOUTS = {
@@ -39,7 +38,7 @@ class Feature(NamedTuple):
 
     Kinds are ``says`` (a word or phrase), ``opens`` and ``ends`` (the first words of the first and last sentence),
     ``begins`` (the first words of any sentence), ``starts with`` and ``closes with`` (the first and last block),
-    ``has`` (a layout), and ``opens like``, ``ends like`` and ``says like`` (sentences, one per line).
+    ``has`` (a layout), ``opens like`` and ``ends like`` (sentences that the first or last one is like, one per line).
     """
 
     kind: str
@@ -91,14 +90,15 @@ def _sentences(prose: str) -> Iterator[list[str]]:
         yield sentence
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences of the prose of a document: words and marks in lower case, with spaces between them.
+def edges(text: str) -> tuple[str, str]:
+    """The first and last sentence of a document: words and marks in lower case, with spaces between; empty without any.
 
-    >>> sentences("Sure! It is.")
-    ['sure !', 'it is .']
+    >>> edges("Sure! It is so.")
+    ('sure !', 'it is so .')
     """
     prose = (folded(inline(b.content)) for b in read_blocks(text) if b.kind in PROSE)
-    return [" ".join(words) for part in prose for words in _sentences(part)]
+    sentences = [words for part in prose for words in _sentences(part)] or [[]]
+    return " ".join(sentences[0]), " ".join(sentences[-1])
 
 
 def _phrases(words: list[str]) -> Iterator[str]:
@@ -133,9 +133,6 @@ def place_of(feature: Feature, text: str, around: int = 60) -> str:
         places = [m.span() for m in re.finditer(rf"(?<!\w){pattern}(?!\w)", prose, re.IGNORECASE)]
         if places:
             place = places[-1 if feature.kind == "ends" else 0]
-    if feature.kind == "says like":
-        spans = [m.span() for m in _SENTENCE.finditer(prose)] or [(0, 0)]
-        place = max(spans, key=lambda span: shared_words(feature.item, prose[slice(*span)]))
     return _around(prose, place, around)
 
 

@@ -23,7 +23,6 @@ _VERBS = {
     "has": "have {}",
     "opens like": "open with a sentence like {}",
     "ends like": "end with a sentence like {}",
-    "says like": "have a sentence like {}",
     "longer than": "have more than {}",
     "labelled": "are labelled “{}”",
 }
