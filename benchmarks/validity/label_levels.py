@@ -29,6 +29,7 @@ N, GROUP = 2000, 5
 SIZES = ((20, 20), (50, 50), (100, 100), (200, 200), (50, 200))
 MOVES = {"ask": {"ask": 0.2, "search": 0.8}, "search": {"search": 0.3, "answer": 0.7}, "answer": {"ask": 0.4, "": 0.6}}
 Draw = Callable[[np.random.Generator], object]
+PERMUTATIONS = 499
 YES, UNSURE = 0.2, 1e-3
 SET = (("short", 0.1), ("polite", 0.5), ("sure", 0.8))
 
@@ -112,6 +113,7 @@ def rates(kind: str, draw: Draw, grouped: bool, splits: int) -> list[float]:
         config={"label-tone": {"kind": kind}},
         sizes=list(SIZES),
         splits=splits,
+        permutations=PERMUTATIONS,
         defects=[],
         by="group" if grouped else "document",
         reporter=Silent(),
