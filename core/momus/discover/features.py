@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from momus.text.blocks import PROSE, read_blocks
+from momus.text.blocks import PROSE, Block, read_blocks
 from momus.text.plain import folded, inline
 from momus.text.words import split_words
 
@@ -55,7 +55,7 @@ def features(text: str) -> set[Feature]:
     held = {Feature("has", item) for item in _layouts(text, [(b.kind, b.sign) for b in blocks])}
     if blocks:
         held |= {Feature("starts with", blocks[0].kind), Feature("closes with", blocks[-1].kind)}
-    sentences = [s for b in blocks if b.kind in PROSE for s in _sentences(folded(inline(b.content)))]
+    sentences = _sentences_of(blocks)
     for words in sentences:
         held |= {Feature("says", phrase) for phrase in _phrases(words)}
         held |= {Feature("begins", edge) for edge in _edges(words)}
@@ -78,6 +78,10 @@ def _layouts(text: str, blocks: list[tuple[str, str]]) -> Iterator[str]:
         yield from (f"{least} {name} or more" for least in MANY if numbers.get(kind, 0) >= least)
 
 
+def _sentences_of(blocks: Iterable[Block]) -> list[list[str]]:
+    return [words for b in blocks if b.kind in PROSE for words in _sentences(folded(inline(b.content)))]
+
+
 def _sentences(prose: str) -> Iterator[list[str]]:
     """The words and marks of each sentence, in lower case."""
     sentence: list[str] = []
@@ -96,8 +100,7 @@ def edges(text: str) -> tuple[str, str]:
     >>> edges("Sure! It is so.")
     ('sure !', 'it is so .')
     """
-    prose = (folded(inline(b.content)) for b in read_blocks(text) if b.kind in PROSE)
-    sentences = [words for part in prose for words in _sentences(part)] or [[]]
+    sentences = _sentences_of(read_blocks(text)) or [[]]
     return " ".join(sentences[0]), " ".join(sentences[-1])
 
 

@@ -133,8 +133,8 @@ def _learned(chosen: Sequence[str], kind: str, sizes: tuple[int, int], design: D
         z = sign * z_of(_holding([()] * len(tried), held, sizes), design)
         best = int(z.argmax())
         if z[best] >= CLEAR:
-            own = np.flatnonzero(generated == (sign > 0))
-            nearest = _nearest([chosen[i] for i in own], sign * (x[own] @ weights))
+            of_text = np.flatnonzero(generated == (sign > 0)).tolist()
+            nearest = _nearest([chosen[i] for i in of_text], sign * (x[of_text] @ weights))
             wording = Wording(Feature(kind, "\n".join(nearest)), counter, sign * weights, float(tried[best]))
             candidates.append((float(z[best] / held[:, best].mean()), wording, held[:, [best]]))
     # what fewer sentences of one text are like is the mirror of what more are like: the rarer of both says what it is
