@@ -128,12 +128,12 @@ def _learned(chosen: Sequence[str], kind: str, sizes: tuple[int, int], design: D
         scores[folds == f] = x[folds == f] @ fitted(rows)
     candidates: list[tuple[float, Wording, Floats]] = []
     for sign in (1, -1):
-        tried = np.quantile(sign * scores, 1 - np.array(SHARES))
+        tried = np.quantile(sign * scores[folds >= 0], 1 - np.array(SHARES))
         held = _above(sign * scores, tried, chosen)
         z = sign * z_of(_holding([()] * len(tried), held, sizes), design)
         best = int(z.argmax())
         if z[best] >= CLEAR:
-            of_text = np.flatnonzero(generated == (sign > 0)).tolist()
+            of_text = [i for i in np.flatnonzero(generated == (sign > 0)).tolist() if chosen[i]]
             nearest = _nearest([chosen[i] for i in of_text], sign * (x[of_text] @ weights))
             wording = Wording(Feature(kind, "\n".join(nearest)), counter, sign * weights, float(tried[best]))
             candidates.append((float(z[best] / held[:, best].mean()), wording, held[:, [best]]))

@@ -22,7 +22,7 @@ from momus_critics.labels.values import Weights
 
 
 RARE = 0.01
-"""Share of steps that are drawn by chance, before a step is looked at: none of the order of real text explains them."""
+"""Probability that a step is drawn by chance, whatever came before, until it is looked at."""
 
 
 @parametrized
@@ -41,7 +41,7 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
             "irregular",
             "share of irregular steps",
             "less|more often out of order",
-            clause="{} of steps are out of order",
+            clause="{} of steps look out of order",
         ),
         Statistic.share("repetition_share", "repeats", "share of repetitions", "less|more repetitive"),
     )
