@@ -20,7 +20,6 @@ from momus_critics.chains.posterior import ChainLatents, bordered, factorised
 from momus_critics.labels.process import TOLD, LearnsLabels, check_labels, keys, learned, matrix, reporting_of, titles
 from momus_critics.labels.values import Weights
 
-
 RARE = 0.01
 """Probability that a step is drawn by chance, whatever came before, until it is looked at."""
 
