@@ -266,7 +266,7 @@ def main() -> None:
         markdown_table(["planted", "documents", "verified and described"], found),
         f"A remark in one of twelve wordings, planted into {WORDED_SHARE:.0%} of {2 * a.documents} answers, "
         f"{a.repeats} times each: verified as sentences alike and described by one that was planted; and the largest "
-        "verified difference of sentences alike, and of all else.",
+        "verified difference of sentences alike, and of all else. Only first and last sentences are learned from.",
         markdown_table(["planted", "place", "verified and described", "alike, points", "else, points"], remarks),
         "Pairs of versions, 400 | 400 answers: whether what a reader had written down is among the first five. "
         "The order was chosen on these pairs (three of four before what a reader sees first counted more), "
