@@ -3,6 +3,8 @@
 * Halves of one model without a common prompt, and of one text by authors: the share of splits with anything verified.
 * Ten predicates planted into answers, each into 8 to 40 % of the documents of one half: which are verified, and
   described by a word or sign of what was planted.
+* A remark in one of twelve wordings, planted into 12 % of the answers: whether it is verified as sentences that are
+  alike, and how much of it single phrases, signs and layouts show.
 * Answers of one model to another mix of prompts, or of another mix of lengths: the share of splits with anything
   verified, with and without the covariate, and whether what was planted besides is.
 * Pairs of versions: whether what a reader wrote down before is among the first five.
@@ -105,6 +107,68 @@ def planted(documents: int, repeats: int) -> list[list[str]]:
     return [*rows, ["all", "", f"{sum(counts.values()) / repeats / len(counts):.2f}"]]
 
 
+WORDED = {
+    "an offer of help": (
+        "Let me know if you would like more detail.",
+        "Feel free to ask if anything is unclear.",
+        "I am happy to explain any of this further.",
+        "Do you want me to go deeper into one of these points?",
+        "If you have other questions, just ask.",
+        "Don't hesitate to reach out for further assistance.",
+        "Shall I walk you through an example?",
+        "I can expand on any part whenever you wish.",
+        "Tell me if you need help with the next step.",
+        "Would it be useful to see a longer version?",
+        "Please say so if something needs clarification.",
+        "I'd be glad to assist with anything else.",
+    ),
+    "a hedge": (
+        "I may be wrong about some of this.",
+        "Take this with a grain of salt.",
+        "This could be out of date.",
+        "My knowledge here is limited.",
+        "Please verify these facts yourself.",
+        "I can't be certain of every detail.",
+        "Some of this may not apply to you.",
+        "Double-check it before you rely on it.",
+        "It is worth consulting an expert.",
+        "There might be errors in what follows.",
+        "Others may see this differently.",
+        "Treat this as a rough guide.",
+    ),
+}
+WORDED_SHARE = 0.12
+
+
+def _inserted(text: str, sentence: str, place: str, rng: np.random.Generator) -> str:
+    """The text with a sentence first, last, or after any of its sentences."""
+    ends = [m.end() for m in re.finditer(r"[.!?](?=\s)", text)] if place == "anywhere" else []
+    at = 0 if place == "first" else ends[rng.integers(len(ends))] if ends else len(text)
+    return f"{text[:at]} {sentence} {text[at:]}".strip()
+
+
+def worded(documents: int, repeats: int) -> list[list[str]]:
+    """Remarks in twelve wordings: how often they are verified, and how much of them wordings and phrases show."""
+    rows = []
+    for name, sentences in WORDED.items():
+        for place in ("first", "last", "anywhere"):
+            found, largest = 0, np.zeros((repeats, 2))
+            for seed in range(repeats):
+                texts, rng = rows_of("answers", MODELS[seed % 2]), np.random.default_rng([seed, 3])
+                ids = [sorted(texts)[i] for i in rng.permutation(len(texts))][:documents]
+                chosen = rng.permutation(ids)[: round(WORDED_SHARE * documents)].tolist()
+                changed = texts | {i: _inserted(texts[i], str(rng.choice(sentences)), place, rng) for i in chosen}
+                verified = discover(corpus(texts, ids, "old"), corpus(changed, ids, "new"), seed=seed).verified
+                for d in verified:
+                    alike = d.features[0].kind.endswith(" like")
+                    largest[seed, int(not alike)] = max(largest[seed, int(not alike)], d.difference)
+                described = [d.features[0].item for d in verified if d.features[0].kind.endswith(" like")]
+                found += any(sentence.lower() in item for item in described for sentence in sentences)
+            rows.append([name, place, f"{found / repeats:.2f}", *(f"{100 * x:.1f}" for x in largest.mean(axis=0))])
+            print(rows[-1], flush=True)
+    return rows
+
+
 BESIDES = "opens with a greeting"
 MIX = 0.7
 WRITING = ("write", "create", "generate", "compose", "make a", "give me", "list", "provide")
@@ -177,7 +241,7 @@ def main() -> None:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--splits", type=int, default=200)
-    parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--documents", type=int, default=200)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/discoveries.md"))
     a = parser.parse_args()
@@ -185,6 +249,7 @@ def main() -> None:
     print(*pairs, sep="\n", flush=True)
     found = planted(2 * a.documents, a.repeats)
     print(*found, sep="\n", flush=True)
+    remarks = worded(2 * a.documents, a.repeats)
     mixed = mixes(a.splits, a.documents)
     null = alarms(a.splits, a.documents)
     parts = [
@@ -199,6 +264,10 @@ def main() -> None:
         f"Planted into {2 * a.documents} answers beside themselves, all ten at once, {a.repeats} times: verified, and "
         "described by a word of what was planted.",
         markdown_table(["planted", "documents", "verified and described"], found),
+        f"A remark in one of twelve wordings, planted into {WORDED_SHARE:.0%} of {2 * a.documents} answers, "
+        f"{a.repeats} times each: verified as sentences alike and described by one that was planted; and the largest "
+        "verified difference of sentences alike, and of all else. Only first and last sentences are learned from.",
+        markdown_table(["planted", "place", "verified and described", "alike, points", "else, points"], remarks),
         "Pairs of versions, 400 | 400 answers: whether what a reader had written down is among the first five. "
         "The order was chosen on these pairs (three of four before what a reader sees first counted more), "
         "so this is no test of it.",

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -141,6 +142,21 @@ def test_a_step_that_is_left_out_is_named():
     assert shares.rows[0][0] == "search"
     assert mine.latent_ppl > 1.1 * human.latent_ppl
     assert measured(critic, text(lacking))["search_documents"] == pytest.approx(2 / 3, abs=0.1)
+
+
+def test_an_irregular_step_is_one_that_chance_explains_better():
+    critic = fitted("sequence")
+    process, steps = critic.process_, ["search", "search", "ask", "answer"]
+    at = [process.states, *(process.labels_.index(step) for step in steps), process.states]
+    expected = []
+    for before, after in pairwise(at):
+        chance, chain = 0.01 * process.chance[after], 0.99 * process.transitions_[before, after]
+        expected.append(chance / (chance + chain))
+    assert measured(critic, text([json.dumps(steps)]))["irregular_share"] == pytest.approx(np.mean(expected))
+    # "answer" is never followed by itself, and "search" is never followed by "ask"
+    usual, doubled = ["ask", "search", "answer"], ["ask", "search", "answer", "answer"]
+    values = [measured(critic, text([json.dumps(moves)]))["irregular_share"] for moves in (usual, doubled)]
+    assert values[0] < 0.02 < 0.15 < values[1]
 
 
 def test_soft_labels_count_as_expected_labels():

@@ -10,6 +10,7 @@ import numpy as np
 from momus.discover.covariates import design_within
 from momus.discover.proposing import Vocabulary, propose
 from momus.discover.verifying import Discovery, labelled, verify
+from momus.discover.wordings import Wordings
 from momus.errors import UsageError
 from momus.inference.matching import unit_keys
 from momus.numeric.types import Ints
@@ -106,13 +107,15 @@ def discover(
     texts = reference, generated
     with reporter.stage("proposing"):
         proposing = tuple([c[i].text for i in rows.tolist()] for c, rows in zip(texts, first, strict=True))
-        vocabulary = Vocabulary(proposing[0], proposing[1])
         design = design_within(control_for, texts, first)
-        proposed = propose(vocabulary.holding(proposing[0], proposing[1]), design)
+        vocabulary = Vocabulary(proposing[0], proposing[1])
+        wordings = Wordings(proposing[0], proposing[1], design)
+        proposed = propose(vocabulary.proposing.beside(wordings.proposing), design)
     with reporter.stage("verifying"):
         judged = tuple(corpus.take(rows) for corpus, rows in zip(texts, second, strict=True))
         both = [[document.text for document in corpus] for corpus in judged]
-        held = vocabulary.holding(both[0], both[1], proposed) if proposed else None
+        every = vocabulary.holding(both[0], both[1]).beside(wordings.holding(both[0], both[1]))
+        held = every.chosen(proposed) if proposed else None
         sources = ["text"] * len(proposed)
         for source, labels in (proposals or {}).items():
             named = labelled(labels, judged[0], judged[1])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from momus.text.blocks import PROSE, read_blocks
+from momus.text.blocks import PROSE, Block, read_blocks
 from momus.text.plain import folded, inline
 from momus.text.words import split_words
 
@@ -37,8 +37,8 @@ class Feature(NamedTuple):
     """Something that holds in a document: a kind, and which of the kind.
 
     Kinds are ``says`` (a word or phrase), ``opens`` and ``ends`` (the first words of the first and last sentence),
-    ``begins`` (the first words of any sentence), ``starts with`` and ``closes with`` (the first and last block) and
-    ``has`` (a layout).
+    ``begins`` (the first words of any sentence), ``starts with`` and ``closes with`` (the first and last block),
+    ``has`` (a layout), ``opens like`` and ``ends like`` (sentences that the first or last one is like, one per line).
     """
 
     kind: str
@@ -55,7 +55,7 @@ def features(text: str) -> set[Feature]:
     held = {Feature("has", item) for item in _layouts(text, [(b.kind, b.sign) for b in blocks])}
     if blocks:
         held |= {Feature("starts with", blocks[0].kind), Feature("closes with", blocks[-1].kind)}
-    sentences = [s for b in blocks if b.kind in PROSE for s in _sentences(folded(inline(b.content)))]
+    sentences = _sentences_of(blocks)
     for words in sentences:
         held |= {Feature("says", phrase) for phrase in _phrases(words)}
         held |= {Feature("begins", edge) for edge in _edges(words)}
@@ -78,6 +78,10 @@ def _layouts(text: str, blocks: list[tuple[str, str]]) -> Iterator[str]:
         yield from (f"{least} {name} or more" for least in MANY if numbers.get(kind, 0) >= least)
 
 
+def _sentences_of(blocks: Iterable[Block]) -> list[list[str]]:
+    return [words for b in blocks if b.kind in PROSE for words in _sentences(folded(inline(b.content)))]
+
+
 def _sentences(prose: str) -> Iterator[list[str]]:
     """The words and marks of each sentence, in lower case."""
     sentence: list[str] = []
@@ -88,6 +92,16 @@ def _sentences(prose: str) -> Iterator[list[str]]:
             sentence = []
     if sentence:
         yield sentence
+
+
+def edges(text: str) -> tuple[str, str]:
+    """The first and last sentence of a document: words and marks in lower case, with spaces between; empty without any.
+
+    >>> edges("Sure! It is so.")
+    ('sure !', 'it is so .')
+    """
+    sentences = _sentences_of(read_blocks(text)) or [[]]
+    return " ".join(sentences[0]), " ".join(sentences[-1])
 
 
 def _phrases(words: list[str]) -> Iterator[str]:
@@ -116,13 +130,23 @@ def place_of(feature: Feature, text: str, around: int = 60) -> str:
         match = _LAYOUTS[feature.item].search(text) if feature.item in _LAYOUTS else None
         return _around(text, match.span() if match else (0, 0), around)
     prose = folded(" ".join(inline(b.content) for b in read_blocks(text) if b.kind in PROSE) or text)
-    place = (len(prose), len(prose)) if feature.kind in ("closes with", "last mark") else (0, 0)
+    place = (len(prose), len(prose)) if feature.kind in ("closes with", "last mark", "ends like") else (0, 0)
     if feature.kind in ("says", "opens", "ends", "begins"):
         pattern = r"\s*".join(re.escape(word) for word in feature.item.split(" "))
         places = [m.span() for m in re.finditer(rf"(?<!\w){pattern}(?!\w)", prose, re.IGNORECASE)]
         if places:
             place = places[-1 if feature.kind == "ends" else 0]
     return _around(prose, place, around)
+
+
+def shared_words(one: str, other: str) -> float:
+    """Words that two texts share ÷ all words of either.
+
+    >>> shared_words("ask away", "Ask me")
+    0.3333333333333333
+    """
+    sides = [set(split_words(text.lower())) for text in (one, other)]
+    return len(sides[0] & sides[1]) / max(len(sides[0] | sides[1]), 1)
 
 
 def _around(text: str, place: tuple[int, int], around: int) -> str:

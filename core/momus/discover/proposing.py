@@ -21,7 +21,7 @@ LEAST, LEAST_SHARE = 4, 0.01
 CLEAR = 2.0
 """Least |z| of a proposal on the half that proposes."""
 BETTER = 1.0
-"""By how much the |z| of two features together exceeds that of each by itself."""
+"""By how much the |z| of two features together, or of sentences alike, exceeds that of each feature by itself."""
 PAIRED = 40
 """Features of which pairs are looked at."""
 SAME = 0.5
@@ -68,9 +68,21 @@ class Holding:
         real, generated = (side[:, left].multiply(side[:, right]).tocsr() for side in (self.real, self.generated))
         return Holding(names, real, generated)
 
+    def chosen(self, predicates: Sequence[Predicate]) -> Holding:
+        """Predicates of one or two of the features."""
+        place = {predicate[0]: i for i, predicate in enumerate(self.features)}
+        both = self.conjunctions([(place[p[0]], place[p[-1]]) for p in predicates])
+        return Holding(list(predicates), both.real, both.generated)
+
 
 class Vocabulary:
-    """The features that some documents of two texts have, to find them in others."""
+    """The features that some documents of two texts have, to find them in others.
+
+    Attributes
+    ----------
+    proposing
+        In which documents of these they hold.
+    """
 
     def __init__(self, real: Sequence[str], generated: Sequence[str]) -> None:
         from sklearn.feature_extraction.text import CountVectorizer
@@ -83,25 +95,21 @@ class Vocabulary:
         # what nearly all documents have says as little as what hardly any has
         counts = np.asarray(held.sum(axis=0)).ravel()
         self.kept = np.flatnonzero(counts <= len(texts) - least)
+        self.proposing = self._holding(held, texts, len(real))
 
-    def holding(self, real: Sequence[str], generated: Sequence[str], columns: Sequence[Predicate] = ()) -> Holding:
-        """In which documents the features hold; only those of the predicates, if any are given."""
+    def holding(self, real: Sequence[str], generated: Sequence[str]) -> Holding:
+        """In which documents of others they hold."""
+        texts = [*real, *generated]
+        return self._holding(self.counter.transform(texts), texts, len(real))
+
+    def _holding(self, held: Held, texts: Sequence[str], n_real: int) -> Holding:
         names: list[Any] = sorted(self.counter.vocabulary_, key=self.counter.vocabulary_.__getitem__)
         single = [(Feature(*names[i]),) for i in self.kept.tolist()]
         single += [(Feature("longer than", f"{n:,} words"),) for n in self.lengths]
-        sides = []
-        for texts in (real, generated):
-            held = self.counter.transform(texts)[:, self.kept]
-            words = np.array([len(t.split()) for t in texts])
-            longer = sparse.csr_matrix((words[:, None] > np.array(self.lengths)[None]).astype(np.float64))
-            sides.append(sparse.hstack([held, longer], format="csr"))
-        whole = Holding(single, sides[0], sides[1])
-        if not columns:
-            return whole
-        place = {predicate[0]: i for i, predicate in enumerate(single)}
-        pairs = [(place[p[0]], place[p[-1]]) for p in columns]
-        both = whole.conjunctions(pairs)
-        return Holding(list(columns), both.real, both.generated)
+        words = np.array([len(t.split()) for t in texts])
+        longer = sparse.csr_matrix((words[:, None] > np.array(self.lengths)[None]).astype(np.float64))
+        both = sparse.hstack([held[:, self.kept], longer], format="csr")
+        return Holding(single, both[:n_real], both[n_real:])
 
 
 def z_of(holding: Holding, design: Design) -> Floats:
@@ -158,7 +166,9 @@ def _variance(values: Held) -> Floats:
 def propose(holding: Holding, design: Design, most: int = MOST) -> list[Predicate]:
     """The predicates that differ most between two texts, at most one of those that hold in the same documents."""
     z = z_of(holding, design)
-    leading = np.argsort(-np.abs(z), kind="stable")[:PAIRED].tolist()
+    # a phrase or layout says more precisely what holds than sentences that are like some others
+    plain = np.array([not predicate[0].kind.endswith(" like") for predicate in holding.features])
+    leading = [i for i in np.argsort(-np.abs(z), kind="stable").tolist() if plain[i]][:PAIRED]
     pairs = [(i, j) for k, i in enumerate(leading) for j in leading[k + 1 :] if z[i] * z[j] > 0]
     if pairs:
         both = holding.conjunctions(pairs)
@@ -166,9 +176,10 @@ def propose(holding: Holding, design: Design, most: int = MOST) -> list[Predicat
         single = np.abs([np.maximum(abs(z[i]), abs(z[j])) for i, j in pairs])
         better = np.flatnonzero(np.abs(of_both) > single + BETTER).tolist()
         holding, z = holding.beside(both.of(better)), np.append(z, of_both[better])
+        plain = np.append(plain, np.ones(len(better), dtype=bool))
     # of those that tell the texts apart about as well, what says most comes first: "of course" before "course"
     size = [sum(len(feature.item.split()) for feature in predicate) for predicate in holding.features]
-    ranked = np.lexsort((-np.array(size), -np.abs(z).round(1))).tolist()
+    ranked = np.lexsort((-np.array(size), -(np.abs(z) - BETTER * ~plain).round(1))).tolist()
     order = [i for i in ranked if abs(z[i]) >= CLEAR]
     return [holding.features[i] for i in _distinct(holding, order, most)]
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from momus.arguments import arg
 from momus.critic.statistic import Statistic
-from momus.discover.features import Feature, place_of
+from momus.discover.features import Feature, place_of, shared_words
 from momus.discover.proposing import Held, Holding, Predicate
 from momus.errors import UsageError
 from momus.inference.design import Design
@@ -183,6 +183,10 @@ def _examples(
     texts: Sequence[Sequence[str]],
     side: int,
 ) -> tuple[tuple[str, str], ...]:
-    """A few documents of the text that has it more often, and where it holds."""
-    rows = np.flatnonzero(held[side])[:EXAMPLES].tolist()
-    return tuple((judged[side].ids[i], place_of(predicate[0], texts[side][i])) for i in rows)
+    """A few documents of the text that has it more often, and where it holds; of sentences alike, the most alike."""
+    first, rows = predicate[0], np.flatnonzero(held[side]).tolist()
+    alike = first.kind.endswith(" like")
+    places = [(judged[side].ids[i], place_of(first, texts[side][i])) for i in (rows if alike else rows[:EXAMPLES])]
+    if alike:
+        places.sort(key=lambda example: -shared_words(first.item, example[1]))
+    return tuple(places[:EXAMPLES])

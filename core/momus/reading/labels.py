@@ -102,7 +102,8 @@ def _read(path: str, changed: int, size: int) -> LabelFile:
         corpus = record.get(CORPUS)
         key = "" if corpus is None else as_string(corpus), id
         if key in rows:
-            raise where.error(f"a second record has the id {id!r:.80}", "give each document one record", where.position)
+            hint = f"give each document one record; where two texts share ids, name the text as {CORPUS!r}"
+            raise where.error(f"a second record has the id {id!r:.80}", hint, where.position)
         others = {str(k): as_string(v) for k, v in record.items() if k not in (*ID_FIELDS, CORPUS) and v is not None}
         labellers |= dict.fromkeys(filter(None, [others.get(ABOUT[0])]))
         rows[key] = {k: v for k, v in others.items() if k not in ABOUT}

@@ -30,7 +30,7 @@ from momus_critics.labels.process import (
     reporting_of,
     titles,
 )
-from momus_critics.labels.values import Weights
+from momus_critics.labels.values import Weights, shown
 
 UNLIKELY = 0.05
 """A label with a smaller probability is marked."""
@@ -50,6 +50,10 @@ class Flat(LearnsLabels[Weights], TextCritic[Z]):
         """Labels whose shares are compared; the last of all labels stands for the others."""
         return min(len(self.labels_) - 1, TOLD)
 
+    @property
+    def _names(self) -> list[str]:
+        return titles(self.labels_)
+
     def weights(self, latents: Z) -> Floats:
         """The probabilities of the labels of each document, (n, K)."""
         raise NotImplementedError
@@ -63,7 +67,7 @@ class Flat(LearnsLabels[Weights], TextCritic[Z]):
 
     def statistics(self) -> Sequence[Statistic]:
         """The share of documents with each of the usual labels."""
-        names = zip(keys(self.labels_)[: self.told], titles(self.labels_), strict=False)
+        names = zip(keys(self.labels_)[: self.told], self._names, strict=False)
         return tuple(
             Statistic.share(
                 f"{key}_share",
@@ -152,6 +156,10 @@ class YesNo(Categories):
         # no document has another label; its share is there for the arithmetic alone
         self.shares_ = np.maximum(counts, 1e-9) / np.maximum(counts, 1e-9).sum()
 
+    @property
+    def _names(self) -> list[str]:
+        return [f"{shown(self.field)}: {YES}"]  # several questions are answered by yes
+
     def statistics(self) -> Sequence[Statistic]:
         """The share of documents labelled yes."""
         return super().statistics()[1:]
@@ -209,7 +217,7 @@ class Sets(Flat[Values]):
         fewer = "with fewer labels", "with more labels"
         return (
             *super().statistics(),
-            Statistic.ratio("mean_labels", "count", "labels per document", fewer, unit="labels"),
+            Statistic.ratio("mean_labels", "count", "labels per document", fewer),
         )
 
     def explain(self, document: Corpus) -> MarkedDocument:

@@ -20,6 +20,9 @@ from momus_critics.chains.posterior import ChainLatents, bordered, factorised
 from momus_critics.labels.process import TOLD, LearnsLabels, check_labels, keys, learned, matrix, reporting_of, titles
 from momus_critics.labels.values import Weights
 
+RARE = 0.01
+"""Probability that a step is drawn by chance, whatever came before, until it is looked at."""
+
 
 @parametrized
 class Steps(LearnsLabels[list[Weights]], ChainCritic):
@@ -30,7 +33,17 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
 
     name = "steps"
     axis = "sequences of labels"
-    reporting = reporting_of("in its labels", entropy=("less varied in labels", "more varied in labels"))
+    reporting = reporting_of("in its labels", ("less varied in labels", "more varied in labels"), "irregular_share")
+    tested = (
+        Statistic.share(
+            "irregular_share",
+            "irregular",
+            "share of irregular steps",
+            "less|more often out of order",
+            clause="{} of steps look out of order",
+        ),
+        Statistic.share("repetition_share", "repeats", "share of repetitions", "less|more repetitive"),
+    )
 
     field: str = ""
     kind: str = "sequence"
@@ -61,15 +74,22 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
         return factorised(states, offsets, None if sure else weights, self.shares_, self.transitions_)
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
-        """Those of the chain, the number of steps, how many have each label, and whether a document has it at all."""
+        """Irregular and repeated steps, their number, how many have each label, and whether a document has it at all.
+
+        A step is irregular with the probability RARE P_0/(RARE P_0 + (1 − RARE) P) that the labels' shares P_0 drew it,
+        and not the chain P.
+        """
         steps = latents.lengths.astype(np.float64)
+        irregular = RARE * self.chance / (RARE * self.chance + (1 - RARE) * self.transitions_)  # (K + 1, K + 1)
+        irregular[-1, -1] = 0.0  # start to end never happens
         q = np.eye(self.states)[latents.states] if latents.marginals is None else np.asarray(latents.marginals)
         q, ones = q[:, : self._told], np.ones(len(latents))
         # expected steps with each label, and the probability that no step has it, (n, told) both
         counts = [float_sums(column, latents.offsets) for column in q.T]
         never = [np.exp(float_sums(np.log(np.maximum(1 - column, TINY)), latents.offsets)) for column in q.T]
         return {
-            **super().sufficient_statistics(latents),
+            "irregular": np.column_stack([latents.expected_sum(irregular), steps + 1]),
+            "repeats": super().sufficient_statistics(latents)["repeats"],
             "steps": np.column_stack([steps, ones]),
             **{f"label_{k}": np.column_stack([count, steps]) for k, count in enumerate(counts)},
             **{f"has_{k}": np.column_stack([1 - without, ones]) for k, without in enumerate(never)},

@@ -18,6 +18,7 @@ from momus.discover.features import Feature, features, place_of
 from momus.discover.files import read_proposals
 from momus.discover.proposing import Holding, propose, z_of
 from momus.discover.verifying import at_equal_length
+from momus.discover.wordings import Wordings
 from momus.errors import MomusError, UsageError
 from momus.inference.design import Design
 from momus.report.words.discoveries import discoveries_lines, discovery_words
@@ -73,6 +74,42 @@ def test_what_was_planted_is_verified_and_told_first():
 
 def test_equal_texts_verify_nothing():
     assert not discover(OLD, corpus_of([d.text for d in OLD], "new")).verified
+
+
+ENDS = ["Just ask again.", "Help is near.", "Tell me more?", "It helps to say more.", "Say so again.", "You may ask."]
+ENDS += ["Near me, one may tell.", "So it is with you?"]
+
+
+def test_a_remark_in_many_wordings_is_found_as_sentences_that_are_alike():
+    def closing(text, rng, share=0.0):
+        sentences = [f"{' '.join(rng.choice(WORDS, rng.integers(3, 9)))}{rng.choice(['.', '?'])}" for _ in range(3)]
+        return " ".join([text, *sentences[rng.integers(3) :], *rng.choice(ENDS, int(rng.random() < share))])
+
+    old = corpus_of(texts_of(300, 2, closing), "old")
+    new = corpus_of(texts_of(300, 3, lambda text, rng: closing(text, rng, 0.25)), "new")
+    result = discover(old, new)
+    first = next(d for d in result.verified if d.features[0].kind == "ends like")
+    (feature,) = first.features
+    assert first.difference == pytest.approx(0.25, abs=0.08)
+    assert all(any(sentence == end.lower() for end in ENDS) for sentence in feature.item.split("\n"))
+    assert all(any(end in place for end in ENDS) for _, place in first.examples)
+    phrases = [d.difference for d in result.verified if d.features[0].kind in ("says", "ends", "begins")]
+    assert max(phrases, default=0) < 0.7 * first.difference
+
+
+def test_wordings_of_the_half_that_proposes_are_judged_by_classifiers_of_its_others():
+    # each sentence is its own: what was learned of some says nothing about the others
+    rng = np.random.default_rng(0)
+    texts = [[" ".join(f"w{rng.integers(400)}" for _ in range(6)) + "." for _ in range(200)] for _ in range(2)]
+    wordings = Wordings(*texts, Design.documents(200, 200))
+    held, by_heart = wordings.proposing, wordings.holding(*texts)
+    assert np.abs(held.generated.mean(axis=0) - held.real.mean(axis=0)).sum() < 0.2
+    assert (np.abs(by_heart.generated.mean(axis=0) - by_heart.real.mean(axis=0)) > 0.3).all()
+
+
+@pytest.mark.parametrize("text", ["", "| a | b |", "x"])
+def test_texts_without_sentences_that_differ_have_no_wordings(text):
+    assert not Wordings([text] * 30, [text] * 30, Design.documents(30, 30)).known
 
 
 def test_prompts_and_groups_stay_in_one_half():

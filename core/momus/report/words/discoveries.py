@@ -21,6 +21,8 @@ _VERBS = {
     "closes with": "close with a {}",
     "last mark": "end with “{}”",
     "has": "have {}",
+    "opens like": "open with a sentence like {}",
+    "ends like": "end with a sentence like {}",
     "longer than": "have more than {}",
     "labelled": "are labelled “{}”",
 }
@@ -40,6 +42,9 @@ def _feature_words(feature: Feature) -> str:
     item = _BLOCKS.get(feature.item, feature.item) if feature.kind in ("starts with", "closes with") else feature.item
     if feature == Feature("last mark", "no mark"):
         return "end without a mark"
+    if feature.kind.endswith(" like"):
+        item = " or ".join(f"“{visible(sentence)}”" for sentence in item.split("\n"))
+        return _VERBS[feature.kind].format(item)
     return _VERBS[feature.kind].format(visible(item))
 
 
