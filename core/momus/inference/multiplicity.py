@@ -10,9 +10,10 @@ more extreme than its p-value. Beyond the rank `TAIL`, p-values follow the tail 
 
 The headline has at least the share `HEADLINE` of the level and the others have the rest in equal shares: the most
 extreme statistic is that with the smallest p ÷ share (weighted min-P; Genovese, Roeder & Wasserman 2006). However many
-others there are, a difference in the headline alone is found no less often than by a test of it at that share of the
-level. A larger share would take from the others, of which most defects change one. All of it depends on the B + 1 contrasts in the same way whichever is the observed one, and shares are fixed
-beforehand, which is all that validity needs.
+others there are, a difference in the headline alone is found no less often than by a test of the headline at that share
+of the level. Most defects change one of the others, which a larger share would leave little. All of it depends on the
+B + 1 contrasts in the same way whichever is the observed one, and shares are fixed beforehand, which is all that
+validity needs.
 """
 
 from __future__ import annotations
