@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -23,14 +24,14 @@ from numpy.typing import NDArray
 
 from momus import Corpus
 from momus.evidence import Faulty
-from momus.runs.broken import OF_BOTH, exceeds, reference_of
+from momus.runs.broken import exceeds, level_of, reference_of
 from momus_critics.faults import Faults
 from momus_critics.faults.sheet import KINDS
 from momus_critics.prose.reading import read_prose
 
 DATA = Path(os.environ.get("MOMUS_DATA", "data"))
 RESULTS = Path(__file__).parents[1] / "results" / "faults.json"
-N, SHARES, SPLITS = 200, (0.05, 0.10, 0.35), 3
+N, SHARES, SPLITS, DRAWS = 200, (0.05, 0.10, 0.35), 3, 5
 MAN = Path("/usr/share/man/zh_CN")
 """Chinese manual pages (Debian's ``manpages-zh``)."""
 Flags = NDArray[np.float64]
@@ -276,30 +277,38 @@ def told(critic: Faults, real: Flags, generated: Flags) -> list[str]:
     counts = [(x.sum(axis=0).astype(int).tolist(), len(x)) for x in (real, generated)]
     texts = zip(KINDS, *([(k, n) for k in per] for per, n in (*counts, fitted)), strict=True)
     faults: list[Faulty] = [Faulty(kind.name, "", "", a, b, fitted=c) for kind, a, b, c in texts]
-    return [f.name for f in faults if exceeds(reference_of(f), f.generated) <= OF_BOTH]
+    pairs = [(reference_of(f), f.generated) for f in faults]
+    level = level_of(pairs)
+    return [f.name for f, pair in zip(faults, pairs, strict=True) if exceeds(*pair) <= level]
 
 
-def screens(name: str, texts: list[str], rng: np.random.Generator, splits: int = 200) -> Iterator[dict[str, object]]:
-    """How often the first screen tells a fault: of halves of one text, and where one in 20 documents is broken."""
-    order = rng.permutation(len(texts))
-    fitted, tested = ([texts[i] for i in order[a:b].tolist()] for a, b in ((0, N), (N, 3 * N)))
-    critic = Faults().fit(Corpus.from_texts(fitted))
-    whole = flags_of(critic, tested)
-    halves = [rng.permutation(len(tested)) for _ in range(splits)]
-    alarms = [bool(told(critic, whole[h[:N]], whole[h[N:]])) for h in halves]
-    yield {"text": name, "planted": "nothing", "told": round(float(np.mean(alarms)), 3)}
-    for planted, (flag, plant, _) in PLANTS.items():
-        changed = [plant(t, rng) for t in tested]
-        broken, differs = flags_of(critic, changed), np.array([a != b for a, b in zip(tested, changed, strict=True)])
-        for share in SHARES:
-            hits = []
-            for h in halves:
+def screens(name: str, texts: list[str], rng: np.random.Generator, splits: int = 40) -> Iterator[dict[str, object]]:
+    """How often the first screen tells a fault: of halves of one text, and where one in 20 documents is broken.
+
+    Over `DRAWS` of the texts that the critic is fitted on, and of those that are split.
+    """
+    rates: dict[tuple[str, float], list[bool]] = {}
+    for _ in range(DRAWS):
+        order = rng.permutation(len(texts))
+        fitted, tested = ([texts[i] for i in order[a:b].tolist()] for a, b in ((0, N), (N, 3 * N)))
+        critic = Faults().fit(Corpus.from_texts(fitted))
+        whole = flags_of(critic, tested)
+        halves = [rng.permutation(len(tested)) for _ in range(splits)]
+        rates.setdefault(("nothing", 0), []).extend(bool(told(critic, whole[h[:N]], whole[h[N:]])) for h in halves)
+        for planted, (flag, plant, _) in PLANTS.items():
+            changed = [plant(t, rng) for t in tested]
+            broken, differs = (
+                flags_of(critic, changed),
+                np.array([a != b for a, b in zip(tested, changed, strict=True)]),
+            )
+            for share, h in product(SHARES, halves):
                 generated = whole[h[N:]].copy()
                 may_have = np.flatnonzero(differs[h[N:]])
                 some = rng.choice(may_have, min(round(share * len(generated)), len(may_have)), replace=False)
                 generated[some] = broken[h[N:]][some]
-                hits.append(flag in told(critic, whole[h[:N]], generated))
-            yield {"text": name, "planted": planted, "share": share, "told": round(float(np.mean(hits)), 3)}
+                rates.setdefault((planted, share), []).append(flag in told(critic, whole[h[:N]], generated))
+    for (planted, share), hits in rates.items():
+        yield {"text": name, "planted": planted, "share": share, "told": round(float(np.mean(hits)), 3)}
 
 
 def main() -> None:

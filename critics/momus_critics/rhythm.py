@@ -264,7 +264,8 @@ class Rhythm(ProseCritic[SentenceLengths]):
             "squares": squares,
             "neighbours": neighbours,
             "words": np.column_stack([words, sentences]),
-            "paragraphs": np.column_stack([sentences, paragraphs]),
+            # the only paragraph of a document is as long as the document, which is the question of *length*
+            "paragraphs": np.column_stack([sentences, paragraphs]) * (paragraphs > 1)[:, None],
         }
 
     tested = (
@@ -294,6 +295,7 @@ class Rhythm(ProseCritic[SentenceLengths]):
             "mean length of paragraphs",
             "shorter|longer in its paragraphs",
             unit="sentences",
+            needs="several paragraphs",
         ),
     )
 

@@ -140,7 +140,15 @@ def test_items_of_known_texts():
     assert values["nested_share"] == pytest.approx(1 / 4)
     assert values["lead_share"] == pytest.approx(1 / 4)
     assert values["apart_share"] == pytest.approx(1 / 3)
-    assert values["paragraph_spread"] == pytest.approx(np.std(np.log([1, 3])))
+
+
+def test_the_only_paragraph_of_a_document_has_no_length_beside_that_of_the_document():
+    critic = Layout().fit(corpus(20, 0))
+    two = "It rained.\n\nSo they stayed at home."
+    for texts in ([two], [two, "They went for a long walk.", "# A walk\n\nIt was long."]):
+        values = measured(critic, Corpus.from_texts(texts))
+        assert values["paragraph_words"] == pytest.approx(3.5)
+        assert values["paragraph_spread"] == pytest.approx(np.std(np.log([2, 5])))
 
 
 @pytest.mark.parametrize("signs", [("1. ", "- "), ("- ", "* "), ("• ", "- ")])
@@ -161,7 +169,7 @@ def test_signs_of_bullets_change_no_more_than_numbers(signs):
     [
         ({"title": True}, "title_share", 1),
         ({"bullets": True}, "list_share", 1),
-        ({"merged": True}, "paragraph_words", 1),
+        ({"merged": True}, "several_paragraphs_share", -1),
     ],
 )
 def test_planted_layout_is_found_and_named(change, row, sign):

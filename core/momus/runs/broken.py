@@ -16,9 +16,8 @@ from momus.verdicts.verdict import Verdict
 if TYPE_CHECKING:
     from momus.runs.result import CriticResult
 
-LEVEL, OF_BOTH = 0.02, 0.01
-"""Levels at which each kind of fault is told, beside the reference alone, and beside it and the text that critics were
-fitted on, which shows more: of some ten kinds, most are too rare to be told by chance."""
+LEVEL = 0.03
+"""Probability that any kind of fault is told of a text that has none more often than its reference."""
 ALIKE = 0.1
 """Least p at which text that critics were fitted on counts as real text that has faults as often."""
 MANY = 100
@@ -35,8 +34,8 @@ class Broken:
         95 % interval of the share of documents that have it (Wilson 1927), of fewer documents where those of a group
         are alike.
     p
-        Probability of as many by chance, by Fisher's exact test beside `reference_of` the fault; of groups, at least
-        that of the test of the share by groups.
+        Mid-p of Fisher's exact test beside `reference_of` the fault, see `exceeds`; of groups, at least that of the
+        test of the share by groups.
     alone
         Whether only the first document is told, since it says the same `MANY` times, and not the share.
     critic
@@ -76,32 +75,38 @@ def broken_of(results: Sequence[CriticResult], signature: Mapping[str, Any] | No
         return None
     # against a model, critics are fitted on what is compared
     apart = bool(signature) and not (signature or {}).get("against")
-    told = [
-        replace(b, critic=critic)
-        for critic, corpus, fault, grouped in _faults(results, signature or {})
-        if (b := _told(corpus, fault, grouped, apart)) is not None
-    ]
+    told = [b for faults in _by_text(results, signature or {}).values() for b in _told(faults, LEVEL, apart)]
     return tuple(sorted(told, key=lambda b: (b.alone, b.reference_share - b.share, b.generated)))
 
 
 def mended_of(results: Sequence[CriticResult], signature: Mapping[str, Any], reference: str) -> tuple[Broken, ...]:
     """What is broken in the reference, text of a model, and less often in a later one, the largest share first."""
-    told = [
-        replace(b, critic=critic, reference=corpus)
-        for critic, corpus, fault, grouped in (_faults(results, signature) if signature.get("against") else ())
-        if (b := _told(reference, _exchanged(fault), grouped, apart=False)) is not None and b.p <= OF_BOTH
-    ]
+    told = []
+    for corpus, faults in (_by_text(results, signature) if signature.get("against") else {}).items():
+        exchanged = [replace(f, corpus=reference, fault=_exchanged(f.fault)) for f in faults]
+        told += [replace(b, reference=corpus) for b in _told(exchanged, LEVEL / 2)]
     return tuple(sorted(told, key=lambda b: (b.reference_share - b.share, b.reference)))
 
 
-def _faults(
-    results: Sequence[CriticResult], signature: Mapping[str, Any]
-) -> Iterator[tuple[str, str, Faulty, Verdict | None]]:
-    """The critic (empty for what the texts show), the generated text, each of its faults, and the row of groups."""
+@dataclass(frozen=True)
+class _Fault:
+    """A fault, its critic (empty for what the texts show), its text, and the row of its share by groups."""
+
+    critic: str
+    corpus: str
+    fault: Faulty
+    grouped: Verdict | None
+
+
+def _by_text(results: Sequence[CriticResult], signature: Mapping[str, Any]) -> dict[str, list[_Fault]]:
+    """The faults of each generated text."""
+    by_text: dict[str, list[_Fault]] = {}
     for result, corpus, table in _tables(results):
         of_groups = {v.statistic: v for v in result.verdicts if v.generated == corpus and _grouped(v)}
         for fault in (*table.faults, *_of_texts(corpus, results, signature)):
-            yield result.name * (fault in table.faults), corpus, fault, of_groups.get(fault.of)
+            critic = result.name * (fault in table.faults)
+            by_text.setdefault(corpus, []).append(_Fault(critic, corpus, fault, of_groups.get(fault.of)))
+    return by_text
 
 
 def _tables(results: Sequence[CriticResult]) -> list[tuple[CriticResult, str, Table]]:
@@ -140,18 +145,22 @@ def _grouped(v: Verdict) -> bool:
     return v.method.grouped or v.method.design not in ("documents", "pairs")
 
 
-def _told(corpus: str, fault: Faulty, grouped: Verdict | None, apart: bool) -> Broken | None:
-    """A fault, if it is told; where documents have groups, by the row of its share too, whose units they are."""
-    reference = reference_of(fault) if apart else fault.real
-    p, level = exceeds(reference, fault.generated), LEVEL if reference == fault.real else OF_BOTH
-    documents, total = fault.generated
-    if grouped is not None:
-        p = max(p, 1.0 if grouped.p is None else grouped.p)
-        total = _independent(fault, grouped)
-        documents = round(documents * total / max(fault.generated[1], 1))
-    if p > level and fault.times < MANY:
-        return None
-    return Broken(corpus, fault, *wilson(documents, total), p, alone=p > level)
+def _told(faults: Sequence[_Fault], level: float, apart: bool = False) -> list[Broken]:
+    """The faults of one text that are told, any by chance with probability ``level``; single documents by `MANY`."""
+    beside = [reference_of(f.fault) if apart else f.fault.real for f in faults]
+    level = level_of([(real, f.fault.generated) for real, f in zip(beside, faults, strict=True)], level)
+    told = []
+    for found, real in zip(faults, beside, strict=True):
+        fault, grouped = found.fault, found.grouped
+        p, (documents, total) = exceeds(real, fault.generated), fault.generated
+        if grouped is not None:  # by the row of its share too, whose units they are
+            p = max(p, 1.0 if grouped.p is None else grouped.p)
+            total = _independent(fault, grouped)
+            documents = round(documents * total / max(fault.generated[1], 1))
+        if p <= level or fault.times >= MANY:
+            interval = wilson(documents, total)
+            told.append(Broken(found.corpus, fault, *interval, p, alone=p > level, critic=found.critic))
+    return told
 
 
 def _independent(fault: Faulty, row: Verdict) -> int:
@@ -174,16 +183,37 @@ def reference_of(fault: Faulty) -> tuple[int, int]:
     return (a + b, n + m) if n and exceeds((a, n), (b, m)) > ALIKE else (b, m)
 
 
-def exceeds(real: tuple[int, int], generated: tuple[int, int]) -> float:
-    """One-sided p of Fisher's exact test that a share is larger in generated text; pairs of a number and its total.
+def level_of(counts: Sequence[tuple[tuple[int, int], tuple[int, int]]], level: float = LEVEL) -> float:
+    """The level of each test, so that any rejects with probability ``level`` by chance.
 
-    >>> round(exceeds((0, 200), (10, 200)), 5), exceeds((3, 200), (0, 200))
-    (0.00087, 1.0)
+    Bonferroni's, but what is too rare to be significant at all takes nothing from the others (Tarone 1990).
+
+    Parameters
+    ----------
+    counts
+        Of each test, the pairs that `exceeds` compares.
+
+    >>> level_of([((0, 200), (9, 200)), ((0, 200), (1, 200))]), level_of([((2, 200), (9, 200))] * 3)
+    (0.03, 0.01)
     """
-    from scipy.stats import fisher_exact
+    least = [exceeds((max(a + b - m, 0), n), (min(a + b, m), m)) for (a, n), (b, m) in counts]
+    tests = range(1, max(len(least), 1) + 1)
+    return level / next(k for k in tests if sum(p <= level / k for p in least) <= k)
+
+
+def exceeds(real: tuple[int, int], generated: tuple[int, int]) -> float:
+    """One-sided mid-p of Fisher's exact test that a share is larger in generated text; pairs of a number and its total.
+
+    Half the probability of what is seen counts, so that p is not too large for what is rare (Lancaster 1961).
+
+    >>> round(exceeds((0, 200), (10, 200)), 5), exceeds((3, 200), (0, 200)) > 0.9
+    (0.00044, True)
+    """
+    from scipy.stats import hypergeom
 
     (a, n), (b, m) = real, generated
-    return float(fisher_exact([[b, m - b], [a, n - a]], alternative="greater").pvalue)
+    margins = n + m, a + b, m
+    return float(hypergeom.sf(b, *margins) + hypergeom.pmf(b, *margins) / 2)
 
 
 def wilson(documents: int, total: int) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from momus.critic import Critic, RunningTextCritic, Statistic, StatisticsMixin
 from momus.critic.hooks import row_unit
 from momus.critic.powers import has_latents, headline_of
 from momus.critic.scores import AGGREGATED, LATENT_NLL, LATENT_PPL
-from momus.critic.statistic import entropy, jensen_shannon, mean, perplexity
+from momus.critic.statistic import entropy, jensen_shannon, mean, perplexity, spread
 from momus.evidence import Wording
 from momus.inference import Method, TestResult
 from momus.inference import Rows as TestRows
@@ -144,12 +144,14 @@ def having(statistic: Statistic, rows: Sides) -> tuple[tuple[int, int], tuple[in
     Parameters
     ----------
     rows
-        Rows of the documents of both texts by key; those of such a statistic are [value, weight], (n, 2).
+        Rows of the documents of both texts by key; those of such a statistic are [value, weight], (n, 2), or of a
+        `spread` [x, x², weight], (n, 3).
     """
     one, other = (side[statistic.rows] for side in rows)
-    if not statistic.needs or any(not isinstance(t, np.ndarray) or t.shape[1] != 2 for t in (one, other)):
+    columns = 3 if statistic.function is spread else 2
+    if not statistic.needs or any(not isinstance(t, np.ndarray) or t.shape[1] != columns for t in (one, other)):
         return None
-    real, generated = (int(np.count_nonzero(t[:, 1] > 0)) for t in (one, other))
+    real, generated = (int(np.count_nonzero(t[:, -1] > 0)) for t in (one, other))
     return (real, generated), (len(one), len(other))
 
 

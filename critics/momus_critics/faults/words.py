@@ -33,8 +33,9 @@ LEAST, NEVER = 20, -99.0
 """Fewest real documents from which the order of words is learned, and a limit that no text is below."""
 ORDER, MOST_ODDS = 4, 30.0
 """Letters in a row whose probabilities are learned, and most log odds of a slip."""
-MOST_REAL = 0.004
-"""Largest share of real documents whose words seem to be in disorder."""
+MOST_REAL, DEVIATIONS = 0.004, 3.5
+"""Largest share of real documents whose words seem to be in disorder; of few documents, by so many deviations from the
+median, each as far as the 16th percentile."""
 
 
 class WordModel(Estimator):
@@ -73,9 +74,9 @@ class WordModel(Estimator):
         self.words_, self.counts_, self.gains_ = whole.words_, whole.counts_, whole.gains_
         known = np.isfinite(real).all(axis=1)
         real, salad = real[known], salad[known]
-        # a few real documents in another language say nothing of the others: deviations to the 16th percentile count
+        # a few real documents in another language say nothing of the others
         median = np.median(real, axis=0) if known.any() else np.zeros(2)
-        usual = median - 3 * (median - np.quantile(real, 0.16, axis=0)) if known.any() else median
+        usual = median - DEVIATIONS * (median - np.quantile(real, 0.16, axis=0)) if known.any() else median
         between = (real.mean(axis=0) + salad.mean(axis=0)) / 2 if known.any() else np.zeros(2)
         of_spelling = np.minimum(_lowest(spelt[:, None], spelt.mean(keepdims=True) - 3 * spelt.std()), -LEAST_GAIN)
         self.limits_ = np.concatenate([np.minimum(_lowest(real, usual), between), of_spelling])

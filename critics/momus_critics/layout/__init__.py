@@ -131,8 +131,10 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
                 seen.words,
             )
         )
+        # the only paragraph of a document is as long as the document, which is the question of *length*
+        words, paragraphs = (np.where(paragraphs > 1, x, 0.0) for x in (words, paragraphs))
         logs = np.where(inside, np.log(np.maximum(seen.words, 1)), 0.0)
-        moments = [float_sums(x, latents.offsets) for x in (logs, logs**2)]
+        moments = [float_sums(x, latents.offsets) * (paragraphs > 0) for x in (logs, logs**2)]
         count, numbered, nested, lead, apart, behind = seen.items.T
         return {
             **{row: np.column_stack([has, ones]) for row, has in zip(WHAT, seen.features.T, strict=True)},
@@ -156,7 +158,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
             "mean length of paragraphs",
             "shorter|longer in its paragraphs",
             unit="words",
-            needs="a paragraph",
+            needs="several paragraphs",
         ),
         Statistic.value(
             "paragraph_spread",
@@ -164,7 +166,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
             spread,
             "standard deviation of log length of paragraphs",
             "more even|more uneven in length of paragraphs",
-            needs="a paragraph",
+            needs="several paragraphs",
         ),
         Statistic.ratio("items", "items", "list items", "poorer|richer in list items", unit="per 1,000 words"),
         Statistic.ratio(

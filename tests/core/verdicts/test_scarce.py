@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from momus.critic import Statistic
+from momus.critic.statistic import spread
 from momus.verdicts.statistics import FEW, having, scarce
 
 LAST = Statistic.relative("last_words", "last", "last paragraph", unit="words", needs="several paragraphs")
@@ -21,6 +22,14 @@ def test_a_mean_of_few_documents_is_not_told(real, generated, few):
     assert (result is not None) == few
     if result is not None and real == 1:
         assert result.method.reason == "only 1 document of 'real' has several paragraphs; 78 % of 'neox' have"
+
+
+def test_a_spread_of_few_documents_is_not_told():
+    spreads = Statistic.value("spread", "last", spread, "spread", needs="several paragraphs")
+    few, many = ({"last": np.repeat(rows(n)["last"], [2, 1], axis=1)} for n in (1, 39))
+    result = scarce(spreads, (few, many), ("real", "neox"))
+    assert result is not None and result.method.reason.startswith("only 1 document of 'real' has several paragraphs")
+    assert scarce(spreads, (many, many), ("real", "neox")) is None
 
 
 def test_a_text_without_any_is_told_elsewhere():
