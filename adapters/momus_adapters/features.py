@@ -64,7 +64,7 @@ class BagOfWords(Estimator):
             )
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.texts("words_", least=1)
 

@@ -127,7 +127,7 @@ class Tensors(Estimator):
         for key, value in self.arrays().items():
             state.require(bool(np.isfinite(value).all()), name, f"finite numbers in {key!r}")
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.array("bytes_", (None,), "u")
         try:

@@ -23,7 +23,7 @@ from momus.calibration.rates import Rate
 from momus.comparison import Comparison
 from momus.critic import Critic, LogPrior, Reporting, Statistic, StatisticsMixin, Values
 from momus.critic.scores import Scores
-from momus.critic.statistic import kolmogorov_smirnov, mean
+from momus.critic.statistic import kolmogorov_smirnov
 from momus.numeric.types import Floats
 from momus.outliers.conformal import Calibrated, largest_rank
 from momus.runs.answer import answer_of
@@ -31,7 +31,7 @@ from momus.verdicts.judge import judge
 from momus.verdicts.table import adjust
 
 AXES, BINS = 20, 64
-MEAN = Statistic("mean", "value", "value", mean, effect="hedges_g", label="mean", direction=("lower", "higher"))
+MEAN = Statistic.ratio("mean", "value", "mean", ("lower", "higher"))
 
 
 class Spread(Critic[Values], StatisticsMixin):

@@ -83,7 +83,7 @@ class Distortion(TextCritic[ScoredTwice]):
         self.edges_ = np.unique(np.quantile(values, np.linspace(0, 1, BINS + 1)[1:-1]))
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.ascending("edges_")
 

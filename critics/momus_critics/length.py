@@ -69,7 +69,7 @@ class Length(CountingCritic[Values]):
         self.tail_mean_ = float(max(lengths.mean(), 1.0))
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         edges = state.ascending("edges_", kind="i")
         state.require(len(edges) > 1 and edges[0] >= 1, "edges_", "edges of at least one bin, from 1 up")

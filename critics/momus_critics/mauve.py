@@ -160,7 +160,7 @@ class Mauve(TextCritic[StateSequences], DeviceMixin):
         self.log_probabilities_ = np.log(counts.reshape(-1, k) / counts.reshape(-1, k).sum(axis=1, keepdims=True))
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.component("embedder_")
         width = len(state.array("mean_", (None,)))

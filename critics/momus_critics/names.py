@@ -162,7 +162,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
         self.rate_ = float((documents.sum() + 0.5) / (int(counts.array("totals")[0]) + 1.0))  # names per word
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         names = state.texts("names_")
         state.array("documents_", (len(names),), kind="i", low=1)

@@ -136,7 +136,7 @@ class Path(ProseCritic[Paths], DeviceMixin):
         self.correlations_ = np.clip(ratio, -LARGEST, LARGEST)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.component("embedder_")
         state.texts("common_")

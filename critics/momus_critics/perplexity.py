@@ -91,7 +91,7 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
             self.opened_ = self._scorer().name
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         if self.scorer != "ngram":
             state.text("opened_")

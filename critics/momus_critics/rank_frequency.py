@@ -25,21 +25,18 @@ from momus.text.corpus import Corpus
 from momus_critics.evidence import Mark, highest, log_spaced, mark_passage, rounded, words_of
 
 BOUNDS = (1.0001, 20.0)
-TRUNCATED_BOUNDS = (0.0, 20.0)
 
 
-def log_normalizer(exponent: float, types: int | None = None) -> float:
-    """log ζ(s), or the log of the sum of k^(−s) over ranks 1 … types.
+def log_normalizer(exponent: float) -> float:
+    """log ζ(s).
 
-    >>> round(log_normalizer(2.0), 4), round(log_normalizer(1.0, 3), 4)
-    (0.4977, 0.6061)
+    >>> round(log_normalizer(2.0), 4)
+    0.4977
     """
-    if types is None:
-        return float(np.log(zeta(exponent)))
-    return float(np.log(np.exp(-exponent * np.log(np.arange(1, types + 1))).sum()))
+    return float(np.log(zeta(exponent)))
 
 
-def fit_exponent(counts: NDArray[np.generic], truncated: bool = False) -> float:
+def fit_exponent(counts: NDArray[np.generic]) -> float:
     """Maximum-likelihood exponent of the zeta distribution for word counts in any order.
 
     >>> round(fit_exponent(np.array([60, 20, 9, 5, 3])), 3)
@@ -50,14 +47,8 @@ def fit_exponent(counts: NDArray[np.generic], truncated: bool = False) -> float:
     ordered = np.sort(np.asarray(counts, dtype=np.float64))[::-1]
     ordered = ordered[ordered > 0]
     mean_log = float(ordered @ np.log(np.arange(1, len(ordered) + 1)) / ordered.sum())
-    types = len(ordered) if truncated else None
-    optimum = minimize_scalar(
-        lambda s: s * mean_log + log_normalizer(s, types),
-        bounds=TRUNCATED_BOUNDS if truncated else BOUNDS,
-        method="bounded",
-        options={"xatol": 1e-9},
-    )
-    return float(optimum.x)
+    minus_mean = lambda s: s * mean_log + log_normalizer(s)  # noqa: E731  −log likelihood per token
+    return float(minimize_scalar(minus_mean, bounds=BOUNDS, method="bounded", options={"xatol": 1e-9}).x)
 
 
 @lru_cache(maxsize=1)
@@ -196,7 +187,7 @@ class RankFrequency(CountingCritic[TokenStates]):
         self.exponent_ = fit_exponent(numbers)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.texts("vocabulary_", least=1)
         state.number("exponent_", above=1.0)

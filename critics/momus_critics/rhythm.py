@@ -156,7 +156,7 @@ class LengthProcess(Estimator):
         self.shape_ = float(np.exp(optimum.x[-1]))
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.number("centre_", -1e3, 1e3)
         state.array("coefficients_", (COEFFICIENTS,), low=-50.0, high=50.0)
@@ -239,7 +239,7 @@ class Rhythm(ProseCritic[SentenceLengths]):
         self.process_ = self._new_process().fit(z)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.component("process_", LengthProcess)
 

@@ -104,7 +104,7 @@ class TokenShare(CountingCritic[TokenCounts]):
         self.alpha_, self.beta_ = fit_beta_binomial(pairs // PACK, pairs % PACK)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.number("alpha_", above=0.0)
         state.number("beta_", above=0.0)
@@ -213,9 +213,9 @@ class StopwordShare(TokenShare):
         }
         return super().fit_from(counts)
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state(state)
+        super()._check_state(state)
         lists = state.value("lists_")
         good = isinstance(lists, dict) and all(
             isinstance(entry, dict)

@@ -142,7 +142,7 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         self.openings_ = np.sort(codes[np.lexsort((codes, -numbers))[:COMMON]])
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.component("process_", DenseNGrams)
         state.ascending("openings_", kind="i")

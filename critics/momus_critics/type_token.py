@@ -100,7 +100,7 @@ class TypeToken(CountingCritic[Growth]):
             self.alpha_, self.beta_ = poisson.fit(tokens, types)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.number("alpha_", high=1e12, above=0.0)
         state.number("beta_", -10.0, 10.0)

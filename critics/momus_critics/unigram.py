@@ -75,7 +75,7 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
         self.unseen_ = unseen_types(seen)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         words = state.texts("vocabulary_", least=1)
         values = state.probabilities("log_probabilities_", (len(words) + 1,), logarithms=True)
@@ -117,7 +117,7 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
         return Pooled.of_rows({"words": self.aggregated_posterior(latents)}, len(latents))
 
     tested = (
-        Statistic("tvd", AGGREGATED, "distance", total_variation, label="total variation"),
+        Statistic.distance("tvd", AGGREGATED, total_variation, "total variation"),
         Statistic.distance("sup", AGGREGATED, supremum, "largest difference in the share of a word", item="words are"),
         Statistic.share(
             "common_share", "common", f"share of the {COMMON} commonest words", "poorer|richer in common words"

@@ -46,6 +46,20 @@ def test_people_in_a_column_of_models_are_the_real_text(answers):
     assert [d.text for d in split.real] == [f"Answer {i} of human." for i in range(3)]
 
 
+@pytest.mark.parametrize("human", [0, 1])
+def test_a_value_that_is_no_word_is_named_as_the_real_text(tmp_path, human):
+    """Of MAGE, 1 is text of people, and of DAIGT, 0."""
+    path = tmp_path / "labelled.jsonl"
+    path.write_text(
+        "".join(json.dumps({"text": f"Text {k} {i}.", "label": k}) + "\n" for i in range(3) for k in (0, 1))
+    )
+    with pytest.raises(UsageError, match=r"values of label are 0, 1: none is called human(.|\n)*real='0'"):
+        texts([str(path)], split_by="label")
+    split = texts([str(path)], split_by="label", real=str(human))
+    assert [d.text for d in split.real] == [f"Text {human} {i}." for i in range(3)]
+    assert list(split.generated) == [str(1 - human)]
+
+
 @pytest.mark.parametrize("name", ["a", "model=a"])
 def test_one_value_of_a_column_is_the_reference(answers, name):
     split = texts([answers], split_by="model", against=name)
@@ -83,7 +97,9 @@ def test_the_column_names_the_texts(answers):
 def test_of_models_alone_one_is_to_be_named(tmp_path):
     path = tmp_path / "models.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in ROWS[:6]))
-    with pytest.raises(UsageError, match=r"values of model are a, b: none is text of people(.|\n)*against='a'"):
+    with pytest.raises(
+        UsageError, match=r"values of model are a, b: none is called human(.|\n)*real='a'.*\n?.*against='a'"
+    ):
         texts([str(path)], split_by="model")
 
 

@@ -65,4 +65,4 @@ def assert_checked(critic, name, accepted, refused):
         state = copy(critic)
         setattr(state, name, value)
         with nullcontext() if well else pytest.raises(StoreError, match=name):
-            state.check_state(Fitted(state))
+            state._check_state(Fitted(state))

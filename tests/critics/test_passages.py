@@ -253,4 +253,4 @@ def test_what_was_fitted_is_saved(critic, tmp_path):
     broken.places_ = copy(critic.places_)
     broken.places_.coefficients_ = critic.places_.coefficients_[1:]
     with pytest.raises(StoreError, match="places_"):
-        broken.check_state(Fitted(broken))
+        broken._check_state(Fitted(broken))

@@ -238,8 +238,14 @@ def test_broken_company_is_found():
 
 @pytest.mark.slow
 def test_a_comparison_tells_how_much_the_start_of_the_fit_matters():
-    fit, real, other = (corpus(30, seed) for seed in (1, 2, 3))
-    found = momus.compare(real, {"g": other}, fit=fit, critics=[Topics(n_topics=3, steps=20)], permutations=99)
+    fit, real, alike, other = corpus(60, 1), corpus(60, 2), corpus(60, 3), corpus(60, 4, company=-0.9)
+    texts = {"alike": alike, "g": other}
+    critic = Topics(n_topics=3, steps=20)
+    found, same = (
+        momus.compare(real, {n: texts[n] for n in names}, fit=fit, critics=[critic], permutations=99)
+        for names in (["g"], ["alike"])
+    )
+    assert all(v.refit_spread is None for v in same.verdicts if v.p is None or v.p > 0.05), "nothing to doubt"
     differences = []
     for seed in range(3):
         critic = Topics(n_topics=3, steps=20, seed=seed).fit(fit)

@@ -76,12 +76,12 @@ def test_every_statistic_has_a_name_and_every_value_a_direction(cls):
     else:
         statistics = all_statistics(critic, rows)
         for s in statistics:
-            assert s.label, s.name
+            assert s.wording.label, s.name
             # a distance has no direction, and the factor of a power law says nothing alone
-            assert bool(s.direction) == (s.kind == "value" and s.name != "alpha"), s.name
-            assert all(len(p.split()) <= LONGEST_PHRASE for p in s.direction), s.direction
-            assert not s.name.endswith("_share") or s.format == "share", s.name
-        labels = [s.label for s in statistics]
+            assert bool(s.wording.direction) == (s.kind == "value" and s.name != "alpha"), s.name
+            assert all(len(p.split()) <= LONGEST_PHRASE for p in s.wording.direction), s.wording.direction
+            assert not s.name.endswith("_share") or s.wording.format == "share", s.name
+        labels = [s.wording.label for s in statistics]
         assert len(set(labels)) == len(labels)
     assert wordings(critic, rows)[shown_statistic(critic, rows)].direction
 

@@ -90,7 +90,7 @@ def _forge_json(content, rng: random.Random) -> str:
     if kind == "gone":
         del inner[last]
     elif kind == "renamed" and isinstance(inner, dict):
-        inner[rng.choice(["fit_", "score", "__class__", "x_", "name", "check_state"])] = inner.pop(last)
+        inner[rng.choice(["fit_", "score", "__class__", "x_", "name", "_check_state"])] = inner.pop(last)
     elif kind == "nudged" and isinstance(old, int | float) and not isinstance(old, bool):
         inner[last] = old * rng.choice([-1, 2, 1000, 0]) + rng.choice([0, 1])
     else:

@@ -21,7 +21,7 @@ def test_what_random_runs_say_is_what_the_rows_of_their_documents_hold(runs):
     found = [disagreements(seed) for seed in range(runs)]
     assert [fault for _, _, faults in found for fault in faults] == []
     assert sum(axes for axes, _, _ in found) > 2.5 * runs
-    assert sum(differing for _, differing, _ in found) > 0.6 * runs
+    assert sum(differing for _, differing, _ in found) > 0.5 * runs
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def largest():
 def test_a_sentence_that_says_something_else_is_found(largest):
     cell, s, axis, said, _ = largest
     assert faults_of_sentence(said, cell, axis) == []
-    other = s.direction[cell.row.difference < 0]
+    other = s.wording.direction[cell.row.difference < 0]
     for wrong in (
         said.replace(f"{cell.direction}:", f"{other}:"),
         said.replace("human: ", "human: 9"),

@@ -158,7 +158,7 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, DeviceMixin,
 
     _new_parameters = _new_weights = Tensors
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         if "features_" in vars(self):
             state.component("features_")

@@ -89,9 +89,9 @@ class TransformersPosterior(CalibratedPosterior):
         self.calibrate(self._logits(tuned, [rows[i] for i in test]), labels[test])
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state(state)
+        super()._check_state(state)
         state.integer("states_", low=1)
         state.component("weights_", Tensors)
         state.require(isinstance(state.value("config_"), dict), "config_", "a configuration")

@@ -7,6 +7,7 @@ of documents where there are groups (`momus.against.units`). Without prompts in 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -239,7 +240,10 @@ def direction_of(
     varying = max(np.ptp(v) for v in ((x - y,) if pairs.paired else (x, y)))
     if varying <= ROUNDING * max(np.abs(x).max(), np.abs(y).max()):
         return None
-    test = stats.ttest_rel(x, y) if pairs.paired else stats.ttest_ind(x, y, equal_var=False)
+    with warnings.catch_warnings():
+        # of a text whose documents are alike: the spread of the other counts
+        warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
+        test = stats.ttest_rel(x, y) if pairs.paired else stats.ttest_ind(x, y, equal_var=False)
     p = float(test.pvalue)
     if not np.isfinite(p):
         return None

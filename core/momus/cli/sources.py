@@ -45,7 +45,8 @@ class NamedTexts:
         ),
     ] = None
     real: Annotated[
-        str | None, typer.Option("--real", "-r", help="Real text to compare with, held out from --fit.")
+        str | None,
+        typer.Option("--real", "-r", help="Real text to compare with, held out from --fit; or a value of --split-by."),
     ] = None
     against: Annotated[
         str | None,
@@ -90,7 +91,7 @@ class NamedTexts:
         return Given(self.real, {**paths}, None if reference is None else {**reference}, options)
 
     def _split(self, column: str, reading: Reading) -> Given:
-        """One text per value of a column of each file; people among them are the real text where none is named."""
+        """One text per value of a column of each file; ``--real`` may name one, and else people are the real text."""
         from momus.engine.large import split_texts
 
         options = reading.options(["real", "fit"])
@@ -107,16 +108,18 @@ class NamedTexts:
                 raise UsageError(f"two files have texts of {taken!r}", hint="name one of the files")
             texts.update(parts)
         values = ", ".join(list(texts)[:9])
-        real: TextSource | None = self.real
         reference = self._reference(texts, column)
+        real: TextSource | None = self.real
+        people = self.real if self.real in texts else None
         if real is None and reference is None:
             people = next((name for name in texts if name.lower() in PEOPLE), None)
             if people is None:
                 raise UsageError(
-                    f"the values of {column} are {values}: none is text of people",
-                    hint=f"compare with one of them by {arg('against', next(iter(texts)))}, or with a text by "
-                    f"{arg('real')}",
+                    f"the values of {column} are {values}: none is called human",
+                    hint=f"name the text of people by {arg('real', next(iter(texts)))}, or that of a model to compare "
+                    f"with by {arg('against', next(iter(texts)))}",
                 )
+        if people is not None:
             real = texts.pop(people)
             where |= {"real": where.pop(people)} if people in where else {}
         return Given(real, texts, reference, replace(options, where=where) if where else options)

@@ -1,7 +1,7 @@
 """Fitted state as JSON values and arrays, and back; checks of what was read: types, shapes, ranges, finiteness.
 
 ``critic.json`` holds the values, ``arrays.safetensors`` the arrays.
-A class states what its `fit` leaves in ``check_state``, by the methods of `Fitted`; a state that differs is refused.
+A class states what its `fit` leaves in ``_check_state``, by the methods of `Fitted`; a state that differs is refused.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def check_estimator(estimator: Estimator) -> None:
     Raises
     ------
     StoreError
-        A floating-point value is not finite, and the class does not list it in ``may_be_infinite``; or ``check_state``
+        A floating-point value is not finite, and the class does not list it in ``may_be_infinite``; or ``_check_state``
         of the class refuses the state.
     """
     unbounded = getattr(type(estimator), "may_be_infinite", ())
@@ -195,7 +195,7 @@ def check_estimator(estimator: Estimator) -> None:
             check_estimator(value)
         elif name not in unbounded and not _finite(value):
             raise Fitted(estimator).fail(name, "finite numbers")
-    check = getattr(estimator, "check_state", None)
+    check = getattr(estimator, "_check_state", None)
     if check is None:
         return
     try:

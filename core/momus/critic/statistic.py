@@ -10,18 +10,19 @@ order.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
 
 from momus.errors import UsageError
-from momus.evidence import Direction, Format, Wording, either
+from momus.evidence import Direction, Wording, either
 from momus.numeric.types import Floats
 from momus.parameters import check_values
 
 Function = Callable[..., Floats]
-CHOICES = ("kind", "scale", "effect", "format", "uneven")
+UNWORDED = Wording()
+CHOICES = ("kind", "scale", "effect", "uneven")
 """Attributes of a statistic that are one of a few words."""
 
 
@@ -62,16 +63,15 @@ class Statistic:
     needs
         What a document must have for the statistic to have a value, such as ``several paragraphs``; if no document of
         a text has it, the row says so and is not tested (`momus.inference.contrast`).
-    label, direction, unit, format, clause, item, general
-        How readers are told of it, see `Wording`.
+    wording
+        How readers are told of it; its parts are arguments of the functions that make statistics, such as `value`.
 
     Raises
     ------
     UsageError
-        ``kind``, ``scale``, ``effect``, ``format`` or ``uneven`` is not one of its choices, or ``direction`` is not a
-        pair.
+        ``kind``, ``scale``, ``effect`` or ``uneven`` is not one of its choices.
 
-    >>> Statistic("mean_length", "tokens", "value", mean, direction=("shorter", "longer"), unit="words").wording.unit
+    >>> Statistic.value("mean_length", "tokens", mean, "mean length", "shorter|longer", unit="words").wording.unit
     'words'
     """
 
@@ -85,13 +85,7 @@ class Statistic:
     ties: Function | None = None
     band: bool = True
     decides: bool = True
-    label: str = ""
-    direction: Direction = ()
-    unit: str = ""
-    format: Format = "number"
-    clause: str = ""
-    item: str = ""
-    general: bool = False
+    wording: Wording = UNWORDED
     needs: str = ""
     uneven: Literal["squares", "itself"] = "squares"
 
@@ -105,25 +99,27 @@ class Statistic:
         ----------
         direction
             A pair, or both in one, such as ``"shorter|longer in its sentences"``, see `momus.evidence.either`.
+        others
+            Further attributes, by name, and further parts of the wording, such as ``unit``.
+
+        Raises
+        ------
+        UsageError
+            The wording is wrong, see `Wording`, or an attribute is.
         """
         others.setdefault("effect", "log_ratio" if others.get("scale") == "log" else "difference")
-        return cls(name, rows, "value", function, label=label, direction=either(direction), **others)
+        return cls(name, rows, "value", function, wording=_worded(name, label, direction, others), **others)
 
     @classmethod
     def distance(cls, name: str, rows: str, function: Function, label: str, **others: Any) -> Statistic:
         """A distance between two texts."""
-        return cls(name, rows, "distance", function, label=label, **others)
+        return cls(name, rows, "distance", function, wording=_worded(name, label, (), others), **others)
 
     @classmethod
     def ratio(cls, name: str, rows: str, label: str, direction: Direction | str = (), **others: Any) -> Statistic:
         """A ratio of two totals, see `mean`: rows are [numerator, denominator], or [value, 1] for a mean.
 
         Its effect is Hedges' g, unless another one is given.
-
-        Parameters
-        ----------
-        others
-            Further attributes, by name.
         """
         return cls.value(name, rows, mean, label, direction, **{"effect": "hedges_g", **others})
 
@@ -148,19 +144,18 @@ class Statistic:
         """The Kolmogorov–Smirnov distance ``ks`` of rows of counts by number."""
         return cls.distance("ks", rows, kolmogorov_smirnov, label, ties=mean_gap)
 
-    @property
-    def wording(self) -> Wording:
-        """What sentences and figures call the statistic."""
-        return Wording(self.label, self.direction, self.unit, self.format, self.clause, self.item, self.general)
-
     def __post_init__(self) -> None:
         """Check the choices."""
-        place = f"statistic {self.name!r}"
-        try:
-            Wording(direction=self.direction)
-        except UsageError as error:
-            raise UsageError(f"{place}: {error.message}", hint=error.hint) from None
-        check_values(Statistic, {name: getattr(self, name) for name in CHOICES}, place)
+        check_values(Statistic, {name: getattr(self, name) for name in CHOICES}, f"statistic {self.name!r}")
+
+
+def _worded(name: str, label: str, direction: Direction | str, others: dict[str, Any]) -> Wording:
+    """The wording of a statistic; its parts are taken out of ``others``."""
+    parts = {f.name: others.pop(f.name) for f in fields(Wording) if f.name in others}
+    try:
+        return Wording(label, either(direction), **parts)
+    except UsageError as error:
+        raise UsageError(f"statistic {name!r}: {error.message}", hint=error.hint) from None
 
 
 def mean(pooled: Floats) -> Floats:

@@ -165,7 +165,7 @@ class CalibratedPosterior(Estimator):
             "sections": len(truth),
         }
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.number("temperature_", above=0.0)
         state.measures("held_out_")

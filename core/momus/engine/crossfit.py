@@ -244,7 +244,7 @@ def _directions(
 def _paths(critic: Critic[Any], scored: Sequence[Scores]) -> list[Path]:
     paths = []
     for s in tested_statistics(critic, list(scored[0].rows)):
-        if not (s.decides and s.kind == "value" and s.direction):
+        if not (s.decides and s.kind == "value" and s.wording.direction):
             continue
         rows = [_ratio_rows(s, x) for x in scored]  # (n, 2) each, or None
         if all(r is not None for r in rows):

@@ -199,10 +199,12 @@ def with_spread(result: CriticResult, measurement: Measured, settings: Settings,
     """The result whose verdicts say the standard deviation of each difference over critics fitted again.
 
     A resample that a critic cannot be fitted on is left out; two are needed. Without resamples, over the critic and
-    others that are fitted on the same text from other starts, which takes texts in memory.
+    others that are fitted on the same text from other starts, which takes texts in memory, and where something differs.
     """
     critic = measurement.critic
-    restarts = 0 if measurement.texts.in_parts or settings.against else critic.reporting.restarts
+    differs = any(v.p is not None and v.p <= v.alpha for v in result.verdicts)
+    apart = not (measurement.texts.in_parts or settings.against)
+    restarts = critic.reporting.restarts if differs and apart else 0
     if not (settings.refits or restarts):
         return result
     spread: dict[tuple[str, str], list[float]] = {}

@@ -59,7 +59,7 @@ def nothing(contrast: Contrast, method: Method) -> tuple[dict[str, Any], Method]
     if s.kind == "distance":
         reason = "all documents of both texts are alike; nothing to compare"
     else:
-        name = s.label or s.name.replace("_", " ")
+        name = s.wording.label or s.name.replace("_", " ")
         reason = f"{name} is {value:.4g} in every document of both texts; nothing to compare"
     fields = {"real_value": 0.0 if s.kind == "distance" else value, "generated_value": value, "difference": 0.0}
     return fields, _without_test(method, reason)
@@ -133,7 +133,7 @@ def unseen_p(contrast: RatioContrast, samples: Samples) -> float:
     if not empty:
         return 0.0
     gap = abs(float(observed.value[0]))
-    share = max(1 / UNSEEN, min(gap, 1.0)) if contrast.statistic.format == "share" else 1 / UNSEEN
+    share = max(1 / UNSEEN, min(gap, 1.0)) if contrast.statistic.wording.format == "share" else 1 / UNSEEN
     return float((1 - share) ** min(empty))
 
 
@@ -142,7 +142,7 @@ def share_units(s: Statistic, samples: Samples) -> tuple[int, int] | None:
 
     `separation_interval` needs equal weights: a rare unit with a large weight could hold a large part of a share.
     """
-    if s.format != "share" or s.prepare is not None or samples.rows.shape[1] != 2:
+    if s.wording.format != "share" or s.prepare is not None or samples.rows.shape[1] != 2:
         return None
     for rows in samples.unit_rows:
         weights = np.asarray(rows.toarray() if sparse.issparse(rows) else rows)[:, 1]

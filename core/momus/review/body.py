@@ -72,6 +72,8 @@ class Body:
         How often documents of the body have each fault that any has, by name.
     left_out
         Why critics are left out, by name.
+    assigned
+        The fold of each held-out document whose log-odds were learned with other documents: (n,); None: of its own.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Body:
     watch: Critic[Any] | None = None
     faults: Mapping[str, float] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+    assigned: Ints | None = None
     _beginnings: dict[int, Yardstick] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def measure(self, corpus: Corpus) -> tuple[Floats, Floats]:
@@ -137,12 +140,14 @@ class Body:
         held = self.held.take(rows)
         counts = Counter(chain.from_iterable(faults_of(self.watch, held)))
         faults = {name: max(self.rate(name), n / len(held)) for name, n in counts.items()}
-        body = replace(
-            self, held=held, values=self.values[rows], odds=self.odds[rows], faults={**self.faults, **faults}
+        return replace(
+            self,
+            held=held,
+            values=self.values[rows],
+            odds=self.odds[rows],
+            faults={**self.faults, **faults},
+            assigned=self.folds[0][rows],
         )
-        # folds stay, as log-odds come from regressions without them; weights are within the category
-        body.__dict__["folds"] = self.folds[0][rows], folds_of(named(held), FOLDS)[1]
-        return body
 
     @cached_property
     def units(self) -> int:
@@ -173,7 +178,9 @@ class Body:
     @cached_property
     def folds(self) -> tuple[Ints, Floats]:
         """The fold of each held-out document, and its weight: (n,)."""
-        return folds_of(named(self.held), FOLDS)
+        folds, weights = folds_of(named(self.held), FOLDS)
+        # folds stay in a category, as log-odds come from regressions without them; weights are within it
+        return (folds if self.assigned is None else self.assigned), weights
 
     @cached_property
     def whole(self) -> Yardstick:

@@ -150,8 +150,8 @@ def _told(faults: Sequence[_Fault], level: float, apart: bool = False) -> list[B
     beside = [reference_of(f.fault) if apart else f.fault.real for f in faults]
     level = level_of([(real, f.fault.generated) for real, f in zip(beside, faults, strict=True)], level)
     told = []
-    for found, real in zip(faults, beside, strict=True):
-        fault, grouped = found.fault, found.grouped
+    for one, real in zip(faults, beside, strict=True):
+        fault, grouped = one.fault, one.grouped
         p, (documents, total) = exceeds(real, fault.generated), fault.generated
         if grouped is not None:  # by the row of its share too, whose units they are
             p = max(p, 1.0 if grouped.p is None else grouped.p)
@@ -159,7 +159,7 @@ def _told(faults: Sequence[_Fault], level: float, apart: bool = False) -> list[B
             documents = round(documents * total / max(fault.generated[1], 1))
         if p <= level or fault.times >= MANY:
             interval = wilson(documents, total)
-            told.append(Broken(found.corpus, fault, *interval, p, alone=p > level, critic=found.critic))
+            told.append(Broken(one.corpus, fault, *interval, p, alone=p > level, critic=one.critic))
     return told
 
 

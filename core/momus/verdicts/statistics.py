@@ -26,38 +26,27 @@ NLL = Statistic.ratio(
     "latent_nll",
     LATENT_NLL,
     "Latent NLL",
-    ("more predictable", "less predictable"),
-    effect="hedges_g",
+    "more|less predictable",
     unit="nats per document",
     decides=False,
 )
-PPL = Statistic(
-    "latent_ppl",
-    LATENT_PPL,
-    "value",
-    perplexity,
-    scale="log",
-    effect="log_ratio",
-    label="Latent PPL",
-    direction=("more predictable", "less predictable"),
-    decides=False,
+PPL = Statistic.value(
+    "latent_ppl", LATENT_PPL, perplexity, "Latent PPL", "more|less predictable", scale="log", decides=False
 )
-ENTROPY = Statistic(
+ENTROPY = Statistic.value(
     "posterior_entropy",
     AGGREGATED,
-    "value",
     entropy,
-    label="entropy of the aggregated posterior",
-    direction=("less varied", "more varied"),
+    "entropy of the aggregated posterior",
+    "less|more varied",
     unit="nats",
     decides=False,
 )
-DIVERGENCE = Statistic(
+DIVERGENCE = Statistic.distance(
     "posterior_divergence",
     AGGREGATED,
-    "distance",
     jensen_shannon,
-    label="divergence of the aggregated posteriors",
+    "divergence of the aggregated posteriors",
     unit="nats",
     decides=False,
 )
@@ -73,13 +62,12 @@ def unscored_share(pooled: Floats) -> Floats:
     return mean(pooled)
 
 
-UNSCORED = Statistic(
+UNSCORED = Statistic.value(
     "unscored_share",
     "unscored",
-    "value",
     unscored_share,
-    label="share of unscored documents",
-    direction=("scored more often", "scored less often"),
+    "share of unscored documents",
+    ("scored more often", "scored less often"),
     format="share",
     decides=False,
 )
@@ -92,23 +80,26 @@ def all_statistics(critic: Critic[Any], rows: Sequence[str]) -> list[Statistic]:
     collapses onto likely z. It consists of the entropy of the aggregated posterior, and the Jensen–Shannon divergence
     between the aggregated posteriors of both texts, which is zero only where they agree.
     """
-    statistics = [replace(NLL, unit=f"nats per {row_unit(critic)}")] if has_latents(critic) else []
+    statistics = [NLL] if has_latents(critic) else []
     if critic.sequence:
         statistics.append(PPL)
     if critic.reporting.aggregated and AGGREGATED in rows:
         statistics += [ENTROPY, DIVERGENCE]
-    statistics = [replace(s, direction=critic.reporting.directions.get(s.name, s.direction)) for s in statistics]
+    statistics = [replace(s, wording=_shared_wording(s, critic)) for s in statistics]
     return statistics + (list(critic.statistics()) if isinstance(critic, StatisticsMixin) else [])
+
+
+def _shared_wording(statistic: Statistic, critic: Critic[Any]) -> Wording:
+    """What readers are told of a statistic that all critics share."""
+    wording = statistic.wording
+    unit = f"nats per {row_unit(critic)}" if statistic is NLL else wording.unit
+    return replace(wording, unit=unit, direction=critic.reporting.directions.get(statistic.name, wording.direction))
 
 
 def wordings(critic: Critic[Any], rows: Sequence[str]) -> dict[str, Wording]:
     """What readers are told of each statistic and law of a critic, by name."""
     if isinstance(critic, RunningTextCritic):
-        nll = replace(NLL.wording, unit=f"nats per {row_unit(critic)}")
-        return {
-            NLL.name: replace(nll, direction=critic.reporting.directions.get(NLL.name, nll.direction)),
-            **{law.name: law.wording for law in critic.laws()},
-        }
+        return {NLL.name: _shared_wording(NLL, critic), **{law.name: law.wording for law in critic.laws()}}
     return {s.name: s.wording for s in all_statistics(critic, rows)}
 
 
@@ -129,7 +120,7 @@ def shown_statistic(critic: Critic[Any], rows: Sequence[str]) -> str:
     """
     if isinstance(critic, RunningTextCritic):
         return headline_of(critic)
-    family = [s for s in tested_statistics(critic, rows) if s.decides and s.direction]
+    family = [s for s in tested_statistics(critic, rows) if s.decides and s.wording.direction]
     return min((s.name for s in family), key=lambda name: name != headline_of(critic), default="")
 
 
@@ -177,7 +168,7 @@ def explained(statistic: Statistic, result: TestResult, rows: Sides, names: tupl
     if not lacks:
         return result
     chosen = {"real": names[:1], "generated": names[1:], "both": names}[lacks]
-    what = statistic.needs or f"a value of {statistic.label or statistic.name}"
+    what = statistic.needs or f"a value of {statistic.wording.label or statistic.name}"
     reason = " and ".join(f"no {documents_of(n, noun='document')} has {what}" for n in chosen)
     if lacks != "both" and (known := having(statistic, rows)) is not None:
         other = int(lacks == "real")

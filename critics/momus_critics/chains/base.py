@@ -71,7 +71,7 @@ class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
         self.shares_ = (visits + 0.5) / (visits + 0.5).sum()
         return visits
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         k = len(state.texts("titles_", least=1, distinct=False))
         check_chain(state, k)

@@ -171,7 +171,7 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DeviceMixin):
         self.vocabulary_, self.curve_ = list(vocabulary), np.array(curve, dtype=np.float64)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         words = state.texts("vocabulary_", least=1)
         topics = len(state.array("alpha_", (None,), low=1e-300))

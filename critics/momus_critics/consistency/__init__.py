@@ -151,7 +151,7 @@ class Consistency(WordCritic[Memberships]):
         self.compared_ = len(native)
         self.told_apart_ = float((native > strange).mean())
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.component("vectors_", SectionVectors)
         state.number("largest_", above=0.0, high=model.LARGEST)

@@ -54,7 +54,7 @@ class SectionVectors(Estimator):
         self.documents_ = len(table)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         words = len(state.texts("words_"))
         state.array("counts_", (words,), "i", low=2, high=state.integer("documents_", 1))

@@ -215,7 +215,7 @@ class Coreference(MergeableMixin, TextCritic[MentionChains], AdvancedMixin):
         self.process_ = self._new_process().learn(counts)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.component("process_", ChainProcess)
 

@@ -89,7 +89,7 @@ class ChainProcess(Estimator):
             self._keep(m, grams, weights, contexts, np.bincount(where, weights), np.bincount(where).astype(np.float64))
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.array("discounts_", (self.order,), low=0.0, high=1.0)
         state.array("returns_", (self.order,), low=0.0, high=1.0)

@@ -196,7 +196,7 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
         self.process_ = self._new_process().learn(counts)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.component("process_", DenseNGrams)
 

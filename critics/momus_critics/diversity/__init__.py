@@ -143,7 +143,7 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin, ReadingMixin):
         self.size_, self.grouped_ = size, grouped
         return changed
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.array("idf_", (len(state.texts("words_")),), low=0.0)
         state.number("unknown_idf_", low=0.0)

@@ -216,9 +216,9 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
         self._learn_chain(marginals.argmax(axis=1), offsets, self.seed)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state(state)
+        super()._check_state(state)
         sizes = [len(state.component(name, BernoulliMixture).shares_) for name in ("opening_", "ending_")]
         state.require(sum(sizes) == len(self.titles_), "titles_", "a name for each class")
 

@@ -73,7 +73,7 @@ class Faults(ProseCritic[Sheet]):
         self.rates_ = (flags.sum(axis=0) + 0.5) / (len(flags) + 1.0)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.component("words_", WordModel)
         state.text("language_")

@@ -33,7 +33,7 @@ LEAST, NEVER = 20, -99.0
 """Fewest real documents from which the order of words is learned, and a limit that no text is below."""
 ORDER, MOST_ODDS = 4, 30.0
 """Letters in a row whose probabilities are learned, and most log odds of a slip."""
-MOST_REAL, DEVIATIONS = 0.004, 3.5
+MOST_REAL, DEVIATIONS = 0.004, 3.25
 """Largest share of real documents whose words seem to be in disorder; of few documents, by so many deviations from the
 median, each as far as the 16th percentile."""
 
@@ -84,7 +84,7 @@ class WordModel(Estimator):
         disordered[known] = (real < self.limits_[:2]).any(axis=1)
         return spelt < self.limits_[2], disordered
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         words = state.texts("words_")
         state.array("counts_", (len(words),), kind="i", low=1)

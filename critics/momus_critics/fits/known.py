@@ -80,7 +80,7 @@ class KnownWords(Estimator):
                 break
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.texts("others_")
         state.number("mean_")

@@ -135,7 +135,7 @@ class BernoulliMixture(Estimator):
         log_joint = _log_joint(np.asarray(features, dtype=np.float64), self.shares_, self.probabilities_)
         return np.asarray(np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True)))
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         shares = state.probabilities("shares_", (None,))
         values = state.array("probabilities_", (len(shares), None), low=0.0, high=1.0)

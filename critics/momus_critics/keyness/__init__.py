@@ -114,7 +114,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         proses = [self._prose(t) for t in map(usable_documents, texts) if len(t)]
         return frequent_terms(proses, self.min_count, self.vocabulary_size), min(map(_middle, proses), default=0)
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         terms = state.texts("terms_", least=1)
         state.texts("asked_", least=1)

@@ -175,7 +175,7 @@ class TermProcess(Estimator):
         self.growth_ = float(optimum.x)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.number("length_", low=1.0)
         state.number("growth_", 0.0, 1.5)

@@ -130,7 +130,7 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
         """Documents whose label is of another type."""
         return [unfit(text or "", self.kind_) for text in batch.field(self.field)]
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.text("kind_", KINDS)
         state.text("why_")

@@ -95,7 +95,7 @@ class Categories(Flat[StateSequences]):
         counts = matrix(values, self.labels_).sum(axis=0) + 0.5
         self.shares_ = counts / counts.sum()
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         shares = state.probabilities("shares_", (None,))
         state.require(bool((shares > 0).all()), "shares_", "shares above 0")
@@ -175,7 +175,7 @@ class Sets(Flat[Values]):
         self.labels_ = learned(values, self.field)
         self.shares_ = (self._matrix(values).sum(axis=0) + 0.5) / (len(values) + 1)
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         shares = state.array("shares_", (None,), low=0.0, high=1.0)
         state.require(bool(((shares > 0) & (shares < 1)).all()), "shares_", "shares above 0 and below 1")

@@ -58,7 +58,7 @@ class Scale(LearnsLabels[float], TextCritic[Values]):
     def log_density(self, z: Floats) -> Floats:
         """log P_c of numbers, (n,)."""
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.number("mean_")
         state.number("sd_", above=0.0)
@@ -165,9 +165,9 @@ class Shares(Scale):
         """Numbers within (0, 1): (z (n − 1) + ½) / n for n documents that were fitted on."""
         return np.asarray((z * (self.size_ - 1) + 0.5) / self.size_)
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state(state)
+        super()._check_state(state)
         state.number("alpha_", above=0.0)
         state.number("beta_", above=0.0)
         state.integer("size_", low=2)

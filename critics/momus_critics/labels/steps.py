@@ -47,9 +47,9 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
         visits = self._learn_counts(folds)
         self.positions_ = np.clip(relative_places(offsets) @ weights / np.maximum(visits, 1e-12), 0.0, 1.0)
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state(state)
+        super()._check_state(state)
         check_labels(state, self.states)
 
     def project(self, batch: Corpus) -> ChainLatents:

@@ -204,7 +204,7 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         self.spread_ = max(line.error, 1e-3)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         for name in ("exponent_", "intercept_", "block_slope_", "block_intercept_"):
             state.number(name)

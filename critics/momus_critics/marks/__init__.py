@@ -120,7 +120,7 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
         self.correlations_ = np.clip(correlation, LEAST, 0.9)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         for name in ("shares_", "correlations_"):
             values = state.array(name, (len(CLASSES),), low=0.0, high=1.0)
@@ -160,7 +160,7 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
         return {**rates, **having, "marks": latents.counts[:, :LETTERS].astype(np.float64)}
 
     tested = (
-        Statistic("marks", "marks", "distance", total_variation, label="total variation of the marks"),
+        Statistic.distance("marks", "marks", total_variation, "total variation of the marks"),
         *(
             Statistic.ratio(
                 _row(code),

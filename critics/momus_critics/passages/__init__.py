@@ -180,9 +180,9 @@ class Passages(ChainCritic, DeviceMixin):
         self.typed_ = TypedSections(seed=self.seed).fit(real) if self.titles == "auto" and type_names(real) else None
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state(state)
+        super()._check_state(state)
         state.component("embedder_")
         places = state.component("places_", PlaceFeatures)
         segmenter = state.component("segmenter_", Segmenter)

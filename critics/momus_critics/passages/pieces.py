@@ -298,7 +298,7 @@ class PlaceFeatures(Estimator):
         model = Ridge(PENALTY, solver=solver, tol=1e-3, max_iter=100).fit(x, targets)
         return np.ascontiguousarray(model.coef_.T), np.asarray(model.intercept_)
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         width = len(state.array("constant_", (WAVES + 2 * len(REACHES),)))
         state.array("coefficients_", (None, width))

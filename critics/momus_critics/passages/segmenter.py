@@ -68,7 +68,7 @@ class Segmenter(Estimator):
         )
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         k, width = state.array("mean_", (None, None)).shape
         state.require(k > 0, "mean_", "at least one state")

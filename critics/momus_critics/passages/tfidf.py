@@ -84,7 +84,7 @@ class WordPairs(Estimator):
         self.vocabulary_, self.idf_ = learn_vocabulary(texts, words_and_pairs, self.features)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.array("idf_", (len(state.texts("vocabulary_")),), low=0.0)
 
@@ -133,7 +133,7 @@ class LsaEmbedder(Estimator):
         self.directions_ = v.T.copy()
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         words = len(state.texts("vocabulary_"))
         state.array("idf_", (words,), low=0.0)

@@ -189,7 +189,7 @@ class TypedSections(Estimator):
         top = np.maximum(parts[0].max(axis=1), parts[1].max(axis=1))[:, None]
         return np.exp(parts[0] - top), np.exp(parts[1] - top)
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         k = len(state.texts("types_", least=2))
         terms = state.component("terms_", WordPairs)

@@ -94,7 +94,7 @@ class Pcfg(WordCritic[ParsedSentences], DeviceMixin):
         self.unknown_ = float((counts == 1).sum() + unseen_types(counts))
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         labels = len(state.texts("labels_", least=1))
         words = state.texts("words_", least=1)

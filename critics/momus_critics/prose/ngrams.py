@@ -74,7 +74,7 @@ class DenseNGrams(Estimator):
         self.probabilities_ = below
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.probabilities("probabilities_", (self.symbols + 1,) * self.order)
         state.array("probabilities_", low=np.finfo(np.float64).tiny)

@@ -109,7 +109,7 @@ class Register(ProseCritic[RegisterLatents]):
         self.noise_ = np.maximum(np.asarray(model.noise_variance_, dtype=np.float64), 1e-3)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         f = len(FEATURES)
         state.array("mean_", (f,))

@@ -91,7 +91,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
         self.process_ = self._new_process().learn(counts)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.component("process_", CopyProcess)
 

@@ -211,7 +211,7 @@ class CopyProcess(Estimator):
         self.expected_ = (n("copied") + 0.5) / (n("total") + 1.0)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         tiny = np.finfo(np.float64).tiny
         for name, shape in (("begin_", (PLACES,)), ("expected_", (PLACES,)), ("continue_", (SOURCES, AGES))):

@@ -166,9 +166,9 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
             self.reads_ = BOTH if all(titled_share(text) >= TITLED for text in texts) else BODIES
         return self.reads_ != before
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state(state)
+        super()._check_state(state)
         state.texts("titles_", least=2)
         if self.posterior == "titles":
             return

@@ -53,7 +53,7 @@ class TermWeights(Estimator):
         self.idf_ = np.log((1.0 + len(offsets) - 1) / (1.0 + rows[used])) + 1.0  # (V,)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         state.array("idf_", (len(state.texts("vocabulary_")),), low=0.0)
 
@@ -97,7 +97,7 @@ class SectionFeatures(Estimator):
             self.title_ = TermWeights().fit(*_titles(corpus, tokenizer))
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         for name in ("body_", "opening_", *(("title_",) if self.titles else ())):
             state.component(name, TermWeights)
@@ -215,9 +215,9 @@ class LinearPosterior(CalibratedPosterior):
         self.weights_, self.bias_ = regress(x, offsets, labels, states, PENALTY, start)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        super().check_state(state)
+        super()._check_state(state)
         features = state.component("features_", SectionFeatures)
         classes = len(state.array("bias_", (None,)))
         state.array("weights_", (features.size, classes))

@@ -75,8 +75,6 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
     word_posterior
         ``dirichlet`` (φ_k has a Dirichlet posterior), ``point`` (its most probable value), or ``auto``: whichever
         completes held-out documents better.
-    shrinkage
-        Number of pseudo-documents without correlation that shrink Σ towards its diagonal.
     seed
         Seed of the starting point.
     """
@@ -110,7 +108,6 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
     tolerance: Annotated[float, Range(0, 1)] = 2e-6
     smoothing: Annotated[float, Range(0, 10**6, above=True)] = 0.02
     word_posterior: Literal["auto", "dirichlet", "point"] = "auto"
-    shrinkage: Annotated[float, Range(0, 10**9)] = 0.0
     seed: int = 0
 
     _new_known = KnownWords
@@ -145,7 +142,7 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
         """Whether words are points or have posteriors."""
         return {"word_posterior": "point" if self.point_ else "dirichlet"}
 
-    def check_state(self, state: Fitted) -> None:
+    def _check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
         words = state.texts("vocabulary_", least=1)
         topics = len(state.probabilities("phi_", (None, len(words))))
@@ -193,9 +190,7 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
         return sparse.csr_array(counts[used])
 
     def _options(self, topics: int) -> Options:
-        named = {
-            name: getattr(self, name) for name in ("steps", "tolerance", "smoothing", "shrinkage", "seed", "device")
-        }
+        named = {name: getattr(self, name) for name in ("steps", "tolerance", "smoothing", "seed", "device")}
         return Options(topics, **named)
 
     def unscored(self, batch: Corpus) -> list[str | None]:

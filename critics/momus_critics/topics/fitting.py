@@ -1,8 +1,8 @@
 """Variational EM for the correlated topic model, over mini-batches of documents, deterministic given a seed.
 
 One step goes through all documents: it improves λ and ν² of each from their last values, then sets μ, Σ and φ to the
-maximum of the bound (with optional shrinkage of Σ towards its diagonal). φ has a Dirichlet posterior (Blei, Ng & Jordan
-2003, section 5.4), or is a point, which overfits if documents are few. No part of a step lowers the bound.
+maximum of the bound. φ has a Dirichlet posterior (Blei, Ng & Jordan 2003, section 5.4), or is a point, which overfits
+if documents are few. No part of a step lowers the bound.
 """
 
 from __future__ import annotations
@@ -122,8 +122,6 @@ class Options:
         β: the prior of φ_k is Dir(β).
     point
         Whether φ is its most probable value (under Dir(1 + β)) rather than a distribution.
-    shrinkage
-        Number of pseudo-documents with the estimated variances and no correlation, which shrink Σ towards its diagonal.
     seed, device, dtype
         Seed of the starting point; device and floating-point type of the E step.
     """
@@ -134,7 +132,6 @@ class Options:
     inner: int = 2
     smoothing: float = 0.02
     point: bool = False
-    shrinkage: float = 0.0
     seed: int = 0
     device: str = "cpu"
     dtype: torch.dtype = torch.float32
@@ -201,11 +198,11 @@ def _maximise(model: Model, words: Floats, options: Options) -> None:
     model.phi, model.weights, model.divergence = estimate(words, options.smoothing)
     model.mean = model.lam.mean(axis=0)
     away = model.lam - model.mean
-    n, s = len(away), options.shrinkage
+    n = len(away)
     scatter = away.T @ away + np.diag(model.var.sum(axis=0))  # Σ over documents of E (η − μ)(η − μ)ᵀ, (D, D)
     # a topic that no document varies in would make Σ singular
     scatter[np.diag_indices(len(scatter))] += 1e-6 * n
-    model.covariance = (scatter + s * np.diag(np.diag(scatter)) / n) / (n + s)
+    model.covariance = scatter / n
 
 
 def dirichlets(words: Floats, smoothing: float) -> tuple[Floats, Floats, float]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from momus.against.changes import direction_of, path_of
 from momus.against.units import Pairs
@@ -96,3 +98,14 @@ def test_differences_of_rounding_have_no_direction():
     last = 1e-14 * np.random.default_rng(0).normal(size=(2, 160))
     sides = [scores_of(name, "neither", 1 + noise) for name, noise in zip("ab", last, strict=True)]
     assert direction_of("c", "axis", False, *sides) is None
+
+
+def test_a_text_whose_documents_are_alike_has_a_direction_without_a_warning():
+    varied = 2 + np.random.default_rng(0).normal(size=160)
+    sides = [scores(name, [None] * 160, values=x) for name, x in (("a", np.full(160, 1.1)), ("b", varied))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = direction_of("c", "axis", False, *sides)
+    assert found is not None
+    low, high = stats.ttest_1samp(varied - 1.1, 0).confidence_interval(0.95)
+    assert (-found.high, -found.low) == pytest.approx((low, high), rel=1e-6)

@@ -137,9 +137,19 @@ def test_sequences_topics_and_mixed_code(both, tmp_path):
 @pytest.mark.slow
 def test_larger_texts(both, written):
     """More documents than are tested one by one: they are put into blocks."""
-    critics = ("length", "unigram", "rank-frequency", "type-token", "sections", "repetition")
+    critics = ("length", "unigram", "rank-frequency", "type-token", "sections")
     memory, parts = both(critics, **written((2000, 6000, 5600)), documents=900, jobs=2)
     assert_same(memory, parts)
+
+
+@pytest.mark.slow
+def test_evidence_that_needs_latents_is_made_of_a_sample_of_larger_texts(both, written, monkeypatch):
+    monkeypatch.setattr("momus.rows.stored.StoredCorpus.readable", 100)
+    memory, parts = both(("repetition",), **written((100, 300, 280)))
+    for one, other in zip(memory.verdicts, parts.verdicts, strict=True):
+        same(one.row(), other.row(), one.statistic)
+    told = [[n.text for n in c.results[0].notes if "at most 100 documents" in n.text] for c in (memory, parts)]
+    assert [len(t) for t in told] == [0, 1]
 
 
 @pytest.mark.slow

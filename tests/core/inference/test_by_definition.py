@@ -459,7 +459,7 @@ def test_scores_are_ranks_and_of_the_ten_most_extreme_their_nominal_p(two_sided,
 
 
 def test_shares_of_units_of_unequal_weight_have_no_interval():
-    share = Statistic("s", "x", "value", mean, format="share")
+    share = Statistic.value("s", "x", mean, "", format="share")
 
     def units(*weights, columns=2, statistic=share):
         rows = np.column_stack([np.zeros(len(weights)), weights, *[np.ones(len(weights))] * (columns - 2)])

@@ -13,8 +13,8 @@ from momus.inference.pvalues import Prepared
 from momus.inference.samples import Samples, Tables
 from momus.inference.weights import all_labels, coupled
 
-MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g", direction=("lower", "higher"))
-LOOPS = Statistic("loops", "loops", "value", mean, format="share", direction=("fewer", "more"))
+MEAN = Statistic.ratio("mean", "x", "", ("lower", "higher"))
+LOOPS = Statistic.value("loops", "loops", mean, "", ("fewer", "more"), format="share")
 RATIO = Statistic("log", "ratio", "value", mean, scale="log", effect="log_ratio")
 KS = Statistic("ks", "bins", "distance", kolmogorov_smirnov)
 TVD = Statistic("tvd", "words", "distance", total_variation)

@@ -28,7 +28,8 @@ def test_a_spread_of_few_documents_is_not_told():
     spreads = Statistic.value("spread", "last", spread, "spread", needs="several paragraphs")
     few, many = ({"last": np.repeat(rows(n)["last"], [2, 1], axis=1)} for n in (1, 39))
     result = scarce(spreads, (few, many), ("real", "neox"))
-    assert result is not None and result.method.reason.startswith("only 1 document of 'real' has several paragraphs")
+    assert result is not None
+    assert result.method.reason.startswith("only 1 document of 'real' has several paragraphs")
     assert scarce(spreads, (many, many), ("real", "neox")) is None
 
 

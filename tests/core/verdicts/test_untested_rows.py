@@ -17,7 +17,7 @@ from momus.joint.ranks import Joint, Ranking, RankRow
 from momus.report.words.joint import without_rank
 from momus.verdicts.table import adjust, floor_warnings
 
-SHARE = Statistic("odd_share", "x", "value", mean, label="share of odd words", format="share")
+SHARE = Statistic.value("odd_share", "x", mean, "share of odd words", format="share")
 NUMBER = Statistic("mean_size", "x", "value", mean, effect="hedges_g")
 WIDE = Statistic("tvd", "x", "distance", total_variation)
 
@@ -48,7 +48,7 @@ def test_rows_without_variation_are_not_tested(statistic, value):
     assert result.p is None
     assert result.low is None
     assert result.method.test == "none"
-    name = statistic.label or statistic.name.replace("_", " ")
+    name = statistic.wording.label or statistic.name.replace("_", " ")
     shown = value / 2 if statistic is OTHER else value
     assert result.method.reason == f"{name} is {shown:g} in every document of both texts; nothing to compare"
 
@@ -95,7 +95,7 @@ class Swears(momus.Critic[Values], StatisticsMixin):
         return {"swears": np.column_stack([latents.values[:, 1], np.ones(len(latents))])}
 
     def statistics(self):
-        return (Statistic("swear_share", "swears", "value", mean, label="share that swears", format="share"),)
+        return (Statistic.value("swear_share", "swears", mean, "share that swears", format="share"),)
 
 
 def lines(rng, n, extra=""):
