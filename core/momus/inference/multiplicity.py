@@ -10,10 +10,9 @@ more extreme than its p-value. Beyond the rank `TAIL`, p-values follow the tail 
 
 The headline has at least the share `HEADLINE` of the level and the others have the rest in equal shares: the most
 extreme statistic is that with the smallest p ÷ share (weighted min-P; Genovese, Roeder & Wasserman 2006). However many
-others there are, a difference in the headline alone is found no less often than by a test of the headline at that share
-of the level. Most defects change one of the others, which a larger share would leave little. All of it depends on the
-B + 1 contrasts in the same way whichever is the observed one, and shares are fixed beforehand, which is all that
-validity needs.
+others there are, a difference in the headline alone is found no less often than by a test of it at that share of the
+level; a larger one would leave little for defects of one of the others. All of it depends on the B + 1 contrasts in the
+same way whichever is the observed one, and shares are fixed beforehand, which is all that validity needs.
 """
 
 from __future__ import annotations
@@ -184,9 +183,8 @@ def family_test(contrasts: Sequence[Contrast], nulls: Sequence[Floats], exact: b
 
 def _shares(names: Sequence[str], headline: str) -> list[float]:
     """Share of the level that each statistic has."""
-    equal = 1 / len(names)
-    if headline not in names or equal >= HEADLINE:
-        return [equal] * len(names)
+    if headline not in names or len(names) <= 1 / HEADLINE:
+        return [1 / len(names)] * len(names)
     return [HEADLINE if name == headline else (1 - HEADLINE) / (len(names) - 1) for name in names]
 
 

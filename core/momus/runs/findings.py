@@ -137,8 +137,7 @@ def _counts(f: Finding, factor: float) -> float:
     """What a finding counts on an axis that counts ``factor``."""
     if f.thing is not None:
         return max(factor, NAMED)
-    of_row = min(factor, GENERAL) if f.row.wording.general else factor
-    return of_row * rate_weight(f.row)
+    return (min(factor, GENERAL) if f.row.wording.general else factor) * rate_weight(f.row)
 
 
 def _of_thing(thing: Overused, unit: str, row: Verdict) -> Finding:

@@ -20,8 +20,7 @@ from momus.inference.selection import SPENT, candidates, optimism
 from momus.verdicts.verdict import Verdict
 
 INDEX, RATE = 0.4, 0.7
-"""What an index counts beside a statistic that a reader can count, and a rate per 1,000 words, such as that of commas,
-which a reader sees later than a share of documents."""
+"""What an index counts beside what a reader can count, and a rate per 1,000 words beside a share of documents."""
 ADJUSTMENTS = ("holm", "bh", "none", "holm-table", "bh-table")
 
 
@@ -190,10 +189,7 @@ def weight_of(v: Verdict) -> float:
 
 
 def seen_first(v: Verdict) -> tuple[bool, float, bool]:
-    """The place of a row among those of its axis that differ: what a reader can count, by the documents it touches.
-
-    An index (Latent PPL, a distance, a spread) speaks only where nothing concrete differs on the axis.
-    """
+    """The place of a row among those of its axis that differ: indices last, else by the documents that it touches."""
     return not v.wording.concrete, -surely_touched(v) * rate_weight(v), v.method.family == "distance"
 
 
