@@ -5,8 +5,8 @@
 Each collection is cut into a text to fit on, a real text, and a text of other documents that carries one defect
 after the other; each is compared on its own. For each defect: whether one of its axes differs (Holm over the axes of
 the text), whether one of these is first on the first screen, and whether the row that leads it has the expected
-direction. Unchanged text counts false alarms. Results are kept by collection and
-strength, so that a run can go on.
+direction; also whether a statistic of its axes would find it if it were the only one of its axis. Unchanged text counts
+false alarms. Results are kept by collection and strength, so that a run can go on.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -404,7 +404,7 @@ def run(collection: str, strength: str, options: argparse.Namespace) -> list[dic
         rows.append(
             {
                 "collection": collection, "strength": strength, "defect": name, "changed": changed, "n": len(other),
-                "order": order, **(judged(DEFECTS[name], order) if name in DEFECTS else {}),
+                "order": order, **(judged(DEFECTS[name], order, verdicts) if name in DEFECTS else {}),
             }
         )  # fmt: skip
     return rows
@@ -472,8 +472,8 @@ def first_screen(cells: list[Cell]) -> list[Cell]:
     return [axis.worst for axis in sorted(axes, key=lambda axis: axis.order)]
 
 
-def judged(defect: Defect, order: list[Cell]) -> dict[str, object]:
-    """Whether the defect was found, first, and described."""
+def judged(defect: Defect, order: list[Cell], verdicts: Sequence[Verdict]) -> dict[str, object]:
+    """Whether the defect was found, first, and described, and whether a statistic of its axes could alone find it."""
     own = [cell.row for cell in order if cell.row.critic in defect.own]
     described = [
         v
@@ -481,15 +481,19 @@ def judged(defect: Defect, order: list[Cell]) -> dict[str, object]:
         if re.search(defect.says, v.statistic) and (not defect.sign or np.sign(v.difference or 0.0) == defect.sign)
     ]
     first = bool(order) and order[0].row.critic in defect.own
-    return {"found": bool(own), "first": first, "described": bool(described)}
+    alone = [v.p for v in verdicts if v.critic in defect.own and v.p_in_axis is not None and v.p is not None]
+    bound = min(alone, default=1.0) <= 0.05 / len(CRITICS)
+    return {"found": bool(own), "first": first, "described": bool(described), "bound": bound}
 
 
 HEAD = """# Planted causes, and the axes that tell them
 
 One defect is planted in all documents (strong) or in .3 of them (weak) of {n} human documents, which are compared with
 {n} others; critics are fitted on more. *Found*: an axis of the defect differs (Holm over axes, .05). *First*: such an
-axis is first on the first screen. *Described*: the row that leads it has the expected statistic and direction. Runs in
-which a defect changes fewer than {fewest} documents do not count.
+axis is first on the first screen. *Described*: the row that leads it has the expected statistic and direction. *Bound*:
+a statistic of its axes, tested alone, has p ≤ .05/{axes}. It would be found if it were known which statistic to ask of;
+since it is not, the others of its axis must share the level. Runs in which a defect changes fewer than {fewest}
+documents do not count.
 Coreference reads only defects of its own, and laws of running text are left out. Runs: {runs}.
 
 Command: `python benchmarks/validity/causes.py --data DATA --out causes --write benchmarks/results/causes.md`
@@ -502,11 +506,11 @@ def table(rows: list[dict[str, Any]], strength: str) -> str:
     lines = [
         f"## In {STRENGTHS[strength]:.0%} of the documents ({strength})".replace("%", " %"),
         "",
-        "| defect | own axes | runs | found | first | described | first instead |",
-        "|---|---|--:|--:|--:|--:|---|",
+        "| defect | own axes | runs | bound | found | first | described | first instead |",
+        "|---|---|--:|--:|--:|--:|--:|---|",
     ]
     held = [r for r in rows if r["strength"] == strength and r["defect"] in DEFECTS and r["changed"] >= FEWEST]
-    keys = ("found", "first", "described")
+    keys = ("bound", "found", "first", "described")
     for name, defect in DEFECTS.items():
         mine = [r for r in held if r["defect"] == name]
         if mine:
@@ -555,9 +559,8 @@ def main() -> None:
     print(text)
     if options.write is not None:
         runs = sorted({f"{r['collection']} ({r['strength']})" for r in rows if r["strength"] != "none"})
-        options.write.write_text(
-            HEAD.format(n=options.documents, fewest=FEWEST, runs=", ".join(runs)) + text, encoding="utf-8"
-        )
+        head = HEAD.format(n=options.documents, fewest=FEWEST, axes=len(CRITICS), runs=", ".join(runs))
+        options.write.write_text(head + text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -16,9 +16,9 @@ from momus.report.words.leads import first_sentences
 from momus.report.words.sentences import said, says_what
 from momus.report.words.table import cell_text, overview
 from momus.runs.answer import Cell, answer_of
-from momus.runs.findings import GENERAL, INDEX, RATE, Finding, findings_of_axis, in_order, significant
+from momus.runs.findings import GENERAL, Finding, findings_of_axis, in_order, significant
 from momus.runs.result import CriticResult, Results
-from momus.verdicts.table import RATIO, surely_touched, touched
+from momus.verdicts.table import INDEX, RATE, RATIO, surely_touched, touched
 
 WORDS = Wording("mean length", ("shorter", "longer"), "words")
 SPREAD = Wording("standard deviation of log lengths", ("more alike in length", "more varied in length"))

@@ -8,11 +8,11 @@ under the null hypothesis. Equal contrasts all have the rank of the last of them
 more extreme than its p-value. Beyond the rank `TAIL`, p-values follow the tail of a nominal distribution
 (`strength_of_contrasts`): so p can be 1/(B + 1), however many statistics there are.
 
-The headline has the share `HEADLINE` of the level and the others have the rest in equal shares: the most extreme
-statistic is that with the smallest p ÷ share (weighted min-P; Genovese, Roeder & Wasserman 2006). However many others
-there are, a difference in the headline alone is found no less often than by a test of the headline at that share of the
-level. All of it depends on the B + 1 contrasts in the same way whichever is the observed one, and shares are fixed
-beforehand, which is all that validity needs.
+The headline has at least the share `HEADLINE` of the level and the others have the rest in equal shares: the most
+extreme statistic is that with the smallest p ÷ share (weighted min-P; Genovese, Roeder & Wasserman 2006). However many
+others there are, a difference in the headline alone is found no less often than by a test of it at that share of the
+level; a larger one would leave little for defects of one of the others. All of it depends on the B + 1 contrasts in the
+same way whichever is the observed one, and shares are fixed beforehand, which is all that validity needs.
 """
 
 from __future__ import annotations
@@ -136,8 +136,8 @@ def stepped_down(here: Floats, null: Floats, exact: bool = False) -> Floats:
     return adjusted
 
 
-HEADLINE = 0.8
-"""Share of the level of a family that its headline has."""
+HEADLINE = 0.25
+"""Least share of the level of a family that its headline has; in a family of up to four, all have equal shares."""
 TAIL = 10
 """Rank of a contrast among its relabellings from which on its nominal strength decides."""
 
@@ -168,7 +168,7 @@ def family_test(contrasts: Sequence[Contrast], nulls: Sequence[Floats], exact: b
     exact
         Whether these are all relabellings, the observed one among them.
     headline
-        Name of the statistic with the share `HEADLINE` of the level; all have equal shares if none has this name.
+        Name of the statistic with at least the share `HEADLINE`; all have equal shares if none has this name.
     """
     shares = _shares([contrast.statistic.name for contrast in contrasts], headline)
     scaled = [
@@ -183,7 +183,7 @@ def family_test(contrasts: Sequence[Contrast], nulls: Sequence[Floats], exact: b
 
 def _shares(names: Sequence[str], headline: str) -> list[float]:
     """Share of the level that each statistic has."""
-    if headline not in names or len(names) == 1:
+    if headline not in names or len(names) <= 1 / HEADLINE:
         return [1 / len(names)] * len(names)
     return [HEADLINE if name == headline else (1 - HEADLINE) / (len(names) - 1) for name in names]
 

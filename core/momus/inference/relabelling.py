@@ -131,7 +131,7 @@ class Nulls:
     family
         Numbers of the contrasts that are tested as one, which stop together.
     headline
-        Name of the statistic that has the largest share of the level of the family.
+        Name of the statistic that has the share `HEADLINE` of the level at least, see `momus.inference.multiplicity`.
 
     Attributes
     ----------

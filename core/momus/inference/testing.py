@@ -70,7 +70,7 @@ def compare_rows(
         Whether the statistics that ``decides`` marks are a family, tested as one beside each by itself: they share
         their relabellings, and stop together (`momus.inference.multiplicity`).
     headline
-        Name of the statistic that has the largest share of the level of the family.
+        Name of the statistic that has the share `HEADLINE` of the level at least, see `momus.inference.multiplicity`.
     permutations, resamples
         Usual number of relabellings of a row that may differ; resamples of a bootstrap standard error.
     wide

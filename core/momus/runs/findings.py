@@ -13,16 +13,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from momus.evidence import Overuse, Overused, Table
-from momus.verdicts.table import of_documents, surely_touched
+from momus.verdicts.table import INDEX, of_documents, rate_weight, surely_touched
 from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from momus.runs.result import CriticResult
 
-GENERAL, LEADING, INDEX, NAMED, RATE = 0.4, 1.5, 0.4, 0.7, 0.7
+GENERAL, LEADING, NAMED = 0.4, 1.5, 0.7
 """What a finding of a general axis counts, which moves with whatever narrower axes find; of a leading one, whose
-findings move others; of an index, of which a reader sees nothing; at least, of a thing that is named; and of a rate per
-1,000 words, such as that of commas, which a reader sees later than a share of documents."""
+findings move others; and at least, of a thing that is named."""
 SILENT = frozenset({"of", "in", "its", "the", "a", "with", "that", "to", "mean", "share", "number", "document"})
 """Words of names of statistics that do not say what they count."""
 
@@ -138,8 +137,7 @@ def _counts(f: Finding, factor: float) -> float:
     """What a finding counts on an axis that counts ``factor``."""
     if f.thing is not None:
         return max(factor, NAMED)
-    of_row = min(factor, GENERAL) if f.row.wording.general else factor
-    return of_row * (RATE if f.row.wording.unit.startswith("per ") else 1.0)
+    return (min(factor, GENERAL) if f.row.wording.general else factor) * rate_weight(f.row)
 
 
 def _of_thing(thing: Overused, unit: str, row: Verdict) -> Finding:

@@ -19,8 +19,8 @@ from momus.inference.intervals import t_quantile
 from momus.inference.selection import SPENT, candidates, optimism
 from momus.verdicts.verdict import Verdict
 
-INDEX = 0.4
-"""What the gap of an index counts beside that of a statistic that a reader can count."""
+INDEX, RATE = 0.4, 0.7
+"""What an index counts beside what a reader can count, and a rate per 1,000 words beside a share of documents."""
 ADJUSTMENTS = ("holm", "bh", "none", "holm-table", "bh-table")
 
 
@@ -189,11 +189,13 @@ def weight_of(v: Verdict) -> float:
 
 
 def seen_first(v: Verdict) -> tuple[bool, float, bool]:
-    """The place of a row among those of its axis that differ: what a reader can count, by the documents it touches.
+    """The place of a row among those of its axis that differ: indices last, else by the documents that it touches."""
+    return not v.wording.concrete, -surely_touched(v) * rate_weight(v), v.method.family == "distance"
 
-    An index (Latent PPL, a distance, a spread) speaks only where nothing concrete differs on the axis.
-    """
-    return not v.wording.concrete, -surely_touched(v), v.method.family == "distance"
+
+def rate_weight(v: Verdict) -> float:
+    """`RATE` for a rate, else 1."""
+    return RATE if v.wording.unit.startswith("per ") else 1.0
 
 
 def speaking(verdicts: Sequence[Verdict]) -> list[Verdict]:

@@ -155,7 +155,7 @@ def _features(text: str, names: Sequence[str], blocks: Sequence[Block]) -> list[
         not kinds.isdisjoint({"code", "table"}),
         "verse" in kinds,
         "break" in kinds,
-        len(blocks) > 1,
+        any(a.kind == b.kind == "paragraph" for a, b in pairwise(blocks)),
     ]
 
 

@@ -421,9 +421,10 @@ def test_the_lower_end_of_a_distance_is_one_that_the_test_rejects():
 
 
 def test_shares_of_a_family_add_up_to_one():
-    assert _shares(["a", "b", "c"], "b") == pytest.approx([(1 - HEADLINE) / 2, HEADLINE, (1 - HEADLINE) / 2])
-    assert _shares(["a", "b", "c"], "z") == pytest.approx([1 / 3] * 3)
-    assert _shares(["a", "b"], "a") == pytest.approx([HEADLINE, 1 - HEADLINE])
+    others = [(1 - HEADLINE) / 5] * 4
+    assert _shares(list("abcdef"), "b") == pytest.approx([others[0], HEADLINE, *others])
+    assert _shares(list("abcdef"), "z") == pytest.approx([1 / 6] * 6)
+    assert _shares(list("abc"), "b") == pytest.approx([1 / 3] * 3)  # more than a headline has of many
     assert _shares(["a"], "a") == [1]
 
 

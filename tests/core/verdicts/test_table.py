@@ -9,6 +9,7 @@ from tests.core.laws.test_law_groups import text
 from tests.verdicts import changed, verdict_of
 
 from momus.critic.scores import Scores
+from momus.evidence import Wording
 from momus.inference import Method
 from momus.inference.result import TestResult
 from momus.inference.spread import PAIR, Spread
@@ -67,6 +68,13 @@ def test_twice_the_smallest_p_that_relabellings_allow_is_clear():
         assert leading(*rows, axes=10) == first
     assert leading(member("a", 0.001, -1.0), member("b", 0.001, -1.0, standard_error=0.5)) == "b", "the larger |t|"
     assert leading(member("a", 0.001, -1.0, difference=-3.0), member("b", 0.001, -1.0)) == "a"
+
+
+def test_a_rate_leads_only_where_it_is_clearly_larger_than_what_a_reader_counts_by_documents():
+    rate = {"wording": Wording("commas", unit="per 1,000 words")}
+    words = {"wording": Wording("length", unit="words")}
+    assert leading(member("rate", 0.001, 0.5, **rate), member("words", 0.001, 0.4, **words)) == "words"
+    assert leading(member("rate", 0.001, 0.7, **rate), member("words", 0.001, 0.4, **words)) == "rate"
 
 
 def test_axes_are_counted_by_text_or_over_the_table():
