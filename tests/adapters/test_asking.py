@@ -179,7 +179,7 @@ def test_answers_are_labels_that_a_comparison_reads(server, tmp_path, momus, wor
     code, told = momus("compare", *both, "--labels", out, "-c", "length", "--no-out", "-q")
     assert code == 0, told
     told = " ".join(told.split())
-    assert "in label offer: 100 % of documents are labelled “yes” (human:" in told
+    assert "in label offer: 100 % of documents are labelled “offer: yes” (human:" in told
     assert "label offer: as labelled by judge" in told
 
 

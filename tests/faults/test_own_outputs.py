@@ -55,6 +55,7 @@ CASES = (
     Case("show run --html", (), ("run/report.html",)),
     Case("figures run -o drawn --format svg,png,pdf", ("figures --out",), FIGURES),
     Case("gate run --max 9 --junit gate.xml", ("gate --junit",), ("gate.xml",)),
+    Case("gate run --max 9 --sarif gate.sarif", ("gate --sarif",), ("gate.sarif",)),
     Case("gate run --max 9 --sequential looks.json", ("gate --sequential",), ("looks.json",)),
     Case("prepare sections.jsonl -o p.jsonl --overwrite --least-sections 1", ("prepare --out",), ("p.jsonl",)),
     Case(FILTER, ("filter --kept", "filter --dropped"), ("keep.jsonl", "drop.jsonl")),

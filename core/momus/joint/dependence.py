@@ -41,6 +41,8 @@ class Dependence:
         Part of the difference that is left without them.
     vanishes
         Whether no row of the axis that differs does so without them, at the level at which the axis differs.
+    rows
+        The statistics that differ, and do not without the documents that are broken.
     """
 
     generated: str
@@ -50,6 +52,7 @@ class Dependence:
     document: str
     left: float
     vanishes: bool
+    rows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,9 +143,10 @@ def _of_axis(rows: Sequence[_Difference], broken: Sides) -> Dependence | None:
     first, v = rows[0], rows[0].verdict
     names = v.generated, v.critic, v.axis, v.statistic
     if broken[1].any():
-        left, vanishes = first.without(broken, HALF)
-        if vanishes and all(row.without(broken, HALF)[1] for row in rows[1:]):
-            return Dependence(*names, "", left, True)
+        parts = [row.without(broken, HALF) for row in rows]
+        gone = tuple(row.verdict.statistic for row, (_, vanishes) in zip(rows, parts, strict=True) if vanishes)
+        if gone:
+            return Dependence(*names, "", parts[0][0], len(gone) == len(rows), gone)
     if (one := first.heaviest()) is None:
         return None
     left, vanishes = first.without(one, 1 - MOVED)

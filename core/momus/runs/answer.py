@@ -53,12 +53,18 @@ class Cell:
     findings: tuple[Finding, ...] = ()
 
     @classmethod
-    def of(cls, rows: Sequence[Verdict], overuses: Sequence[Overuse] = (), factor: float = 1.0) -> Cell:
+    def of(
+        cls,
+        rows: Sequence[Verdict],
+        overuses: Sequence[Overuse] = (),
+        factor: float = 1.0,
+        broken: Sequence[str] = (),
+    ) -> Cell:
         """The cell of all rows of one critic and corpus, with the things that it tells by name.
 
-        See `momus.runs.findings.findings_of_axis`.
+        Statistics that go with what is ``broken`` do not speak; see `momus.runs.findings.findings_of_axis`.
         """
-        findings = tuple(findings_of_axis(rows, overuses, factor))
+        findings = tuple(findings_of_axis([v for v in rows if v.statistic not in broken], overuses, factor))
         (row,) = [findings[0].row] if findings else speaking(rows)
         also = [v for v in rows if v.is_finding and v is not row] if row.differs else []
         told = findings and findings[0].thing is not None
@@ -242,9 +248,10 @@ class Answer:
 
     @property
     def told_broken(self) -> frozenset[tuple[str, str]]:
-        """Critics whose findings are told as broken documents, each with the generated text."""
+        """Critics whose findings are told as broken documents or go with them, each with the generated text."""
         mended = ((b.critic, b.reference) for b in self.mended)
-        return frozenset((b.critic, b.generated) for b in self.broken or () if not b.alone) | frozenset(mended)
+        alike = ((d.critic, d.generated) for d in self.dependences if d.vanishes and not d.document)
+        return frozenset((b.critic, b.generated) for b in self.broken or () if not b.alone) | {*mended, *alike}
 
     @property
     def largest(self) -> Cell | None:
@@ -269,10 +276,14 @@ def answer_of(comparison: Results) -> Answer:
         by_axis.setdefault(v.critic, {}).setdefault(v.generated, []).append(v)
     counts = {r.name: GENERAL if r.general else LEADING if r.leading else 1.0 for r in comparison.results}
     things = things_of(comparison.results)
+    # of an axis that goes with broken documents as a whole, the answer says so
+    broken = {(d.critic, d.generated): d.rows for d in comparison.joint.dependences if not (d.document or d.vanishes)}
     axes = []
     for critic, by_text in by_axis.items():
+        factor = counts.get(critic, 1.0)
         cells = tuple(
-            Cell.of(rows, things.get((critic, text), ()), counts.get(critic, 1.0)) for text, rows in by_text.items()
+            Cell.of(rows, things.get((critic, text), ()), factor, broken.get((critic, text), ()))
+            for text, rows in by_text.items()
         )
         axes.append(AxisAnswer(critic, cells[0].row.axis, cells))
     axes.sort(key=lambda a: a.order)  # stable: axes of one size stay in the order of the critics

@@ -140,8 +140,19 @@ def forward(parameters: Parameters, scores: SegmentScores, lengths: Tensor) -> L
     return Lattice(enter, leave, torch.logsumexp(last + parameters.final, dim=-1))
 
 
-def posterior(parameters: Parameters, scores: SegmentScores, lengths: Tensor) -> Posterior:
+def posterior(
+    parameters: Parameters,
+    scores: SegmentScores,
+    lengths: Tensor,
+    collect: Callable[[int, int, Tensor], None] | None = None,
+) -> Posterior:
     """Run both passes and return expectations.
+
+    Parameters
+    ----------
+    collect
+        Called with t, n and the posterior probabilities (B, n, K) of the segments that end at t and last 1 … n;
+        needed by emissions that are estimated from whole segments.
 
     Raises
     ------
@@ -176,6 +187,8 @@ def posterior(parameters: Parameters, scores: SegmentScores, lengths: Tensor) ->
         ends[t] = mass.sum(dim=1)
         for d in range(1, n + 1):
             starts[t - d] += mass[:, d - 1]
+        if collect is not None:
+            collect(t, n, mass)
     transitions = _transitions(parameters, lattice, after_enter)
     # observation t lies in a segment of state k: segments begun up to t minus those ended by then
     occupancy = (starts - ends).cumsum(dim=0)[:-1].permute(1, 0, 2).clamp_min(0.0)

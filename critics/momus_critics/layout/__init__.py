@@ -24,7 +24,7 @@ from momus_critics.layout.blocks import CODE, FEATURES, KINDS, Blocks, read_bloc
 
 PARTS = 1_000_000
 """Relative positions are counted in millionths, so that their sums are exact."""
-TOLD = {"a title": "a top heading", "several paragraphs": "several paragraphs in a row"}
+TOLD = {"a title": "a top heading"}
 """What sentences call it, where that is another name."""
 WHAT = {what.removeprefix("a ").replace(" ", "_"): TOLD.get(what, what) for what in FEATURES}
 """What a document has or lacks, by the key of its rows."""

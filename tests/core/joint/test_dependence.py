@@ -9,6 +9,7 @@ from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean, total_va
 from momus.inference import compare_rows
 from momus.joint.axes import AxisRows
 from momus.joint.dependence import dependences
+from momus.runs.answer import Cell
 from momus.verdicts.settings import Settings
 from momus.verdicts.verdict import Verdict
 
@@ -30,12 +31,10 @@ def axis(critic, statistic, tables):
     return AxisRows(critic, critic, statistic, tables, scored, {})
 
 
-def dependent(statistic, real, new, broken=None, axes=20, alone=""):
-    """What the difference of two texts depends on; documents of the new one in ``broken`` have a fault."""
-    tables = {"real": real, "new": new}
-    (result,) = compare_rows([statistic], {"x": real}, {"x": new}, axis=True, family=axes)
+def verdict_of(statistic, real, new, axes=20, leads=True):
+    (result,) = compare_rows([statistic], {statistic.rows: real}, {statistic.rows: new}, axis=True, family=axes)
     p = result.p
-    verdict = Verdict(
+    return Verdict(
         **{**vars(result), "p_in_axis": p, "p_axis": p},
         critic="x",
         axis="marks",
@@ -43,11 +42,17 @@ def dependent(statistic, real, new, broken=None, axes=20, alone=""):
         generated="new",
         unscored_real=0,
         unscored_generated=0,
-        headline=True,
-        leads=True,
+        headline=leads,
+        leads=leads,
         p_adjusted=min(axes * p, 1.0),
         p_axis_adjusted=min(axes * p, 1.0),
     )
+
+
+def dependent(statistic, real, new, broken=None, axes=20, alone=""):
+    """What the difference of two texts depends on; documents of the new one in ``broken`` have a fault."""
+    tables = {"real": real, "new": new}
+    verdict = verdict_of(statistic, real, new, axes)
     corpora = [
         Corpus.from_texts(["a"] * t.shape[0], [f"{n}{i}" for i in range(t.shape[0])], name=n) for n, t in tables.items()
     ]
@@ -73,6 +78,25 @@ def test_a_difference_of_broken_documents_alone_goes_with_them(statistic):
     assert dependence.vanishes
     assert (dependence.critic, dependence.document) == ("x", "")
     assert abs(dependence.left) < 0.5
+
+
+def test_rows_that_go_with_broken_documents_do_not_speak_for_an_axis_that_differs_without_them():
+    rng = np.random.default_rng(0)
+    real, new, others, longer = rng.normal(size=(4, 200))
+    new[:70] += 2
+    both = [("mean", {"real": real, "new": new}), ("second", {"real": others, "new": longer + 1})]
+    known, verdicts = [], []
+    for name, values in both:
+        statistic = Statistic(name, name, "value", mean, effect="hedges_g")
+        tables = {n: rows_of(statistic, x) for n, x in values.items()}
+        known.append(axis("x", statistic, tables))
+        verdicts.append(verdict_of(statistic, tables["real"], tables["new"], leads=name == "mean"))
+    corpora = [Corpus.from_texts(["a"] * 200, [f"{n}{i}" for i in range(200)], name=n) for n in ("real", "new")]
+    flags = {"real": np.zeros(200), "new": np.arange(200) < 70}
+    known.append(axis("faults", FAULT, {n: rows_of(FAULT, f) for n, f in flags.items()}))
+    (told,) = dependences(verdicts, known, corpora, [("new", "faults", "loop_share", "")], Settings())
+    assert (told.rows, told.vanishes) == (("mean",), False)
+    assert [Cell.of(verdicts, broken=rows).row.statistic for rows in ((), told.rows)] == ["mean", "second"]
 
 
 def test_a_difference_of_all_documents_does_not():

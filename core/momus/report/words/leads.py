@@ -134,7 +134,7 @@ def dependence_lines(dependences: Sequence[Dependence], single: bool = False) ->
     for d in dependences:
         if d.document:
             by_document.setdefault((d.generated, d.document), []).append(d)
-        else:
+        elif d.vanishes:
             by_text.setdefault(d.generated, []).append(d)
     without = "; ".join(map(_alike, by_text.values()))
     lines = [f"Without {'it' if single else 'them'}, {without}."] if without else []
