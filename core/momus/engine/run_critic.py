@@ -202,7 +202,7 @@ def with_spread(result: CriticResult, measurement: Measured, settings: Settings,
     others that are fitted on the same text from other starts, which takes texts in memory, and where something differs.
     """
     critic = measurement.critic
-    differs = any(v.p is not None and v.p <= v.alpha for v in result.verdicts)
+    differs = any(v.p_axis is not None and v.p_axis <= v.alpha for v in result.verdicts)
     apart = not (measurement.texts.in_parts or settings.against)
     restarts = critic.reporting.restarts if differs and apart else 0
     if not (settings.refits or restarts):
