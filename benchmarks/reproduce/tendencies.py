@@ -41,7 +41,10 @@ def truncated_exponent(counts: np.ndarray) -> float:
     ordered = np.sort(counts[counts > 0])[::-1]
     logs = np.log(np.arange(1, len(ordered) + 1))
     mean = ordered @ logs / ordered.sum()
-    loss = lambda s: s * mean + logsumexp(-s * logs)  # noqa: E731
+
+    def loss(s: float) -> float:
+        return float(s * mean + logsumexp(-s * logs))
+
     return float(minimize_scalar(loss, bounds=(0, 20), method="bounded", options={"xatol": 1e-9}).x)
 
 

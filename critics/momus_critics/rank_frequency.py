@@ -47,7 +47,10 @@ def fit_exponent(counts: NDArray[np.generic]) -> float:
     ordered = np.sort(np.asarray(counts, dtype=np.float64))[::-1]
     ordered = ordered[ordered > 0]
     mean_log = float(ordered @ np.log(np.arange(1, len(ordered) + 1)) / ordered.sum())
-    minus_mean = lambda s: s * mean_log + log_normalizer(s)  # noqa: E731  −log likelihood per token
+
+    def minus_mean(s: float) -> float:  # −log likelihood per token
+        return s * mean_log + log_normalizer(s)
+
     return float(minimize_scalar(minus_mean, bounds=BOUNDS, method="bounded", options={"xatol": 1e-9}).x)
 
 
