@@ -34,7 +34,7 @@ from momus.runs.findings import GENERAL, LEADING
 from momus.schema import build
 from momus.verdicts.judge import judge
 from momus.verdicts.settings import Settings
-from momus.verdicts.table import adjust
+from momus.verdicts.table import adjust, with_leading
 from momus.verdicts.verdict import Verdict
 
 CRITICS = (
@@ -397,7 +397,7 @@ def run(collection: str, strength: str, options: argparse.Namespace) -> list[dic
             for c in missing:
                 held[c], things[c] = bench.rows(c, Corpus.from_texts(side, name=name))
             path.write_text(json.dumps(kept))
-        verdicts = adjust([build(Verdict, row, str(path)) for c in wanted for row in held[c]])
+        verdicts = adjust([v for c in wanted for v in _led(held[c], path)])
         told = {c: [build(Overuse, t, str(path)) for t in things[c]] for c in wanted}
         cells = [Cell.of([v for v in verdicts if v.critic == c], told[c], FACTORS[c]) for c in wanted]
         order = first_screen([cell for cell in cells if cell.differs])
@@ -431,11 +431,16 @@ def unchanged(collection: str, options: argparse.Namespace) -> list[dict[str, An
         path.write_text(json.dumps(splits))
     rows = []
     for k in range(min(map(len, splits.values()), default=0)):
-        verdicts = adjust([build(Verdict, row, str(path)) for c in CRITICS for row in splits[c][k]])
+        verdicts = adjust([v for c in CRITICS for v in _led(splits[c][k], path)])
         cells = [Cell.of([v for v in verdicts if v.critic == c], (), FACTORS[c]) for c in CRITICS]
         found = first_screen([cell for cell in cells if cell.differs])
         rows.append({"collection": collection, "strength": "none", "defect": "unchanged", "changed": 0, "order": found})
     return rows
+
+
+def _led(rows: list[dict[str, Any]], path: Path) -> list[Verdict]:
+    """The kept rows of a critic, and the one that leads them by today's order."""
+    return with_leading([build(Verdict, row, str(path)) for row in rows], len(CRITICS))
 
 
 class Bench:

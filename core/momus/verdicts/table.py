@@ -194,8 +194,9 @@ def seen_first(v: Verdict) -> tuple[bool, float, bool]:
 
 
 def rate_weight(v: Verdict) -> float:
-    """`RATE` for a rate, else 1."""
-    return RATE if v.wording.unit.startswith("per ") else 1.0
+    """`RATE` for a rate, such as so many per 1,000 words or a share of sentences; else 1."""
+    of_parts = v.wording.format == "share" and not of_documents(v)
+    return RATE if of_parts or v.wording.unit.startswith("per ") else 1.0
 
 
 def speaking(verdicts: Sequence[Verdict]) -> list[Verdict]:

@@ -70,8 +70,11 @@ def test_twice_the_smallest_p_that_relabellings_allow_is_clear():
     assert leading(member("a", 0.001, -1.0, difference=-3.0), member("b", 0.001, -1.0)) == "a"
 
 
-def test_a_rate_leads_only_where_it_is_clearly_larger_than_what_a_reader_counts_by_documents():
-    rate = {"wording": Wording("commas", unit="per 1,000 words")}
+@pytest.mark.parametrize(
+    "rate", [Wording("commas", unit="per 1,000 words"), Wording("sentences with a connective", format="share")]
+)
+def test_a_rate_leads_only_where_it_is_clearly_larger_than_what_a_reader_counts_by_documents(rate):
+    rate = {"wording": rate}
     words = {"wording": Wording("length", unit="words")}
     assert leading(member("rate", 0.001, 0.5, **rate), member("words", 0.001, 0.4, **words)) == "words"
     assert leading(member("rate", 0.001, 0.7, **rate), member("words", 0.001, 0.4, **words)) == "rate"
