@@ -162,6 +162,12 @@ def test_versions_tell_how_many_answers_changed():
     assert (told.pairs, told.equal, told.word) == (40, 38, 3.0)
     assert build(Unchanged, json.loads(json.dumps(plain(asdict(told)))), "run.json") == told
     assert unchanged_answers(old, Corpus.from_texts(["so"] * 40, prompts=prompts)) is None
+    silent = [
+        Corpus.from_texts([*texts[:10], *[f"{word} {t}" for t in texts[10:30]], *[" "] * 10], prompts=prompts)
+        for word in ("So", "And")
+    ]
+    told = unchanged_answers(*silent)
+    assert (told.pairs, told.equal) == (30, 10), "prompts that neither text answers are no equal answers"
 
 
 def test_faults_of_few_groups_are_not_told_by_their_documents():

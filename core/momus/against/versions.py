@@ -35,7 +35,7 @@ class Unchanged:
     Attributes
     ----------
     pairs, equal
-        Prompts that both texts answer once, and those with the same answer word for word.
+        Prompts that both texts answer once, not both with nothing, and those with the same answer word for word.
     word
         Median number of the word at which changed answers part from those of the reference, from 1; None without any.
     ids
@@ -60,7 +60,8 @@ def unchanged_answers(old: Corpus, new: Corpus) -> Unchanged | None:
     (3, 2, 2.0)
     """
     sides = [_single(corpus) for corpus in (old, new)]
-    common = [prompt for prompt in sides[0] if prompt in sides[1]]
+    blank = old.blank, new.blank
+    common = [p for p, i in sides[0].items() if p in sides[1] and not (blank[0][i] and blank[1][sides[1][p]])]
     equal = sum(old.hashes[sides[0][p]] == new.hashes[sides[1][p]] for p in common)
     if not common or equal < max(2, LEAST * len(common)):
         return None

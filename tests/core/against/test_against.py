@@ -263,6 +263,14 @@ def test_chain_names_the_step_with_the_largest_change() -> None:
     assert "<svg" in render(c)
 
 
+def test_empty_answers_are_counted_beside_the_documents() -> None:
+    old, new = answers(1), answers(2)
+    for side, few in ((old, 7), (new, 9)):
+        side[:few] = [{**row, "text": ""} for row in side[:few]]
+    c = momus.compare(generated={"new": new}, against={"old": old}, critics=["length"], permutations=99)
+    assert "60 of old (7 empty), 60 of new (9 empty)" in " ".join(comparison_text(c).split())
+
+
 def test_with_real_text_too_says_which_is_nearer() -> None:
     c = momus.compare(
         answers(7, 120, words=30),

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from momus.against.versions import Against, Direction, Item, Path
 from momus.arguments import arg
+from momus.critic.scoring import EMPTY
 from momus.joint.ranks import Joint
 from momus.report.safe import one_line
 from momus.report.words.blocks import Columns, PrintedBlock, table_block
@@ -35,7 +36,11 @@ SHARES = (
 def basis(comparison: Results, against: Against) -> str:
     """What the comparison rests on: documents, folds, prompts."""
     corpora = {c["name"]: c for c in comparison.signature["corpora"] if c["role"] != "fit"}
-    sizes = ", ".join(f"{c['documents']:,} of {name}" for name, c in corpora.items())
+    empty = {u.corpus: u.count for r in comparison.results for u in r.unscored if u.reason == EMPTY}
+    sizes = ", ".join(
+        f"{c['documents']:,} of {name}" + (f" ({empty[name]:,} empty)" if name in empty else "")
+        for name, c in corpora.items()
+    )
     paired = any(v.method.design in ("pairs", "prompts") for v in comparison.verdicts)
     how = "compared prompt by prompt" if paired else "no prompts in common: compared as independent documents"
     return f"Documents: {sizes}; {how}; critics cross-fitted over {against.folds} folds."
