@@ -31,9 +31,10 @@ from momus_critics.marks.characters import (
     count_characters,
 )
 
-PLURALS = {"em dash": "em dashes", "en dash": "en dashes", "ellipsis": "ellipses", "parenthesis": "parentheses"}
-OF_FIRST = ("capital among capitals", "mark of layout")
-"""Names whose first word takes the plural."""
+PLURALS = {
+    "em dash": "em dashes", "en dash": "en dashes", "ellipsis": "ellipses", "parenthesis": "parentheses",
+    "mark of layout": "marks of layout", "capital among capitals": "capitals in a row",
+}  # fmt: skip
 LEAST = 1e-6
 """Smallest correlation and share of a class: one that is never seen keeps a probability."""
 TOLD = tuple(code for code in range(len(CLASSES)) if code not in (LOWER, UNCASED))
@@ -68,8 +69,7 @@ def _with(what: str) -> str:
 
 
 def _plural(code: int) -> str:
-    first, *rest = NAMES[code].split(" ", 1) if NAMES[code] in OF_FIRST else (NAMES[code],)
-    return " ".join([PLURALS.get(first, f"{first}s"), *rest])
+    return PLURALS.get(NAMES[code], f"{NAMES[code]}s")
 
 
 class Marks(MergeableMixin, TextCritic[CharacterCounts]):
