@@ -339,7 +339,8 @@ def of_documents(v: Verdict) -> bool:
     if not v.effect:
         return v.method.zero_variance == "share"
     bernoulli = math.sqrt(max(real * (1 - real) + generated * (1 - generated), 0.0) / 2)
-    return v.effect_kind == "hedges_g" and abs(abs(v.difference / v.effect) - bernoulli) <= WHOLE * bernoulli
+    near = abs(abs(v.difference / v.effect) - bernoulli) <= WHOLE * bernoulli
+    return v.effect_kind == "hedges_g" and (near or not bernoulli)  # all documents of one text, and none of the other
 
 
 def _deviations(v: Verdict) -> float:

@@ -1,6 +1,7 @@
 """The table of verdicts at its edges: p-values of 0, floors, warnings; bands in units of effects; laws in blocks."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from momus.verdicts.table import (
     adjust,
     axes_together,
     floor_warnings,
+    of_documents,
     selected,
     skewness_warnings,
     speaking,
@@ -78,6 +80,15 @@ def test_a_rate_leads_only_where_it_is_clearly_larger_than_what_a_reader_counts_
     words = {"wording": Wording("length", unit="words")}
     assert leading(member("rate", 0.001, 0.5, **rate), member("words", 0.001, 0.4, **words)) == "words"
     assert leading(member("rate", 0.001, 0.7, **rate), member("words", 0.001, 0.4, **words)) == "rate"
+
+
+def test_what_all_documents_of_one_text_have_and_none_of_the_other_is_no_rate():
+    titled = {"wording": Wording("documents with a title", format="share"), "real_value": 0.0, "generated_value": 1.0}
+    whole = member("titled", 0.001, 13.1, **titled)
+    assert of_documents(whole)
+    assert not of_documents(replace(whole, generated_value=0.6))
+    others = {"wording": Wording("length", unit="words")}
+    assert leading(whole, member("words", 0.001, 2.9, **others)) == "titled"
 
 
 def test_axes_are_counted_by_text_or_over_the_table():
