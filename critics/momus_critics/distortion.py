@@ -10,7 +10,6 @@ import numpy as np
 
 from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, directions, resource
 from momus.critic.base import TextCritic
-from momus.critic.fitted import Fitted
 from momus.critic.latents import Arrays
 from momus.critic.tools import make_adapter
 from momus.errors import UsageError
@@ -82,10 +81,6 @@ class Distortion(TextCritic[ScoredTwice]):
         self._scorer("model_scorer")
         self.edges_ = np.unique(np.quantile(values, np.linspace(0, 1, BINS + 1)[1:-1]))
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.ascending("edges_")
 
     def _scorer(self, role: str) -> TextScorer:
         """Open the scorer of the language or of the model, by the parameter that names it."""

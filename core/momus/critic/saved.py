@@ -23,7 +23,7 @@ import numpy as np
 
 from momus.arguments import arg
 from momus.critic.effects import check_trusted, effects_of
-from momus.critic.fitted import AGAIN, Arrays, check_estimator, check_origin, pack, unpack
+from momus.critic.fitted import AGAIN, Arrays, check_finite, check_origin, pack, unpack
 from momus.critic.guard import blamed
 from momus.errors import MomusError, StoreError
 from momus.estimator import Estimator, construct
@@ -257,7 +257,7 @@ def load_critic(folder: Path, cls: type[_T], *, trust: bool, configured: dict[st
         unpack(critic, content["state"], arrays)
         if arrays:
             raise StoreError(f"array {min(arrays)!r} belongs to no fitted attribute", hint=AGAIN)
-        check_estimator(critic)
+        check_finite(critic)
         check_origin(critic)
     except StoreError as error:
         raise StoreError(f"{folder}: {error.message}", hint=error.hint) from error
