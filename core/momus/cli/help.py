@@ -88,7 +88,7 @@ PANELS = {
         *("out", "no_out", "overwrite", "resume", "top", "every", "details", "as_json", "markdown", "latex", "quiet"),
         *("keep", "jobs", "workers", "rank", "world", "part_size", "engine", "address"),
     ),
-    READING: ("fmt", "encoding", "skip_bad_lines", "limits", "include", "turns", "language", "normalise"),
+    READING: ("fmt", "encoding", "skip_bad_lines", "limits", "include", "turns", "language"),
 }
 """Panels of the options of commands that read texts, with the parameters in each; the others are *Options*."""
 
