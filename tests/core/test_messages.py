@@ -106,10 +106,6 @@ WRONG = {
         lambda f: score_parts(["run"], ["g.jsonl"], "rows", resume=True, overwrite=True),
         ["score", "run", "g.jsonl", "-o", "rows", "--resume", "--overwrite"],
     ),
-    "a rank of too few": (
-        lambda f: score_parts(["run"], ["g.jsonl"], "rows", rank=2, world=2),
-        ["score", "run", "g.jsonl", "-o", "rows", "--rank", "2", "--world-size", "2"],
-    ),
     "rows over their input": (
         lambda f: score_parts(["run"], ["g.jsonl"], "g.jsonl/rows"),
         ["score", "run", "g.jsonl", "-o", "g.jsonl/rows"],

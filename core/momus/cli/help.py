@@ -86,7 +86,7 @@ PANELS = {
     ),
     "Output": (
         *("out", "no_out", "overwrite", "resume", "top", "every", "details", "as_json", "markdown", "latex", "quiet"),
-        *("keep", "jobs", "workers", "rank", "world", "part_size", "engine", "address"),
+        *("keep", "jobs", "workers", "part_size", "engine", "address"),
     ),
     READING: ("fmt", "encoding", "skip_bad_lines", "limits", "include", "turns", "language"),
 }
