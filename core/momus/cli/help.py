@@ -85,7 +85,7 @@ PANELS = {
         *("trust", "device", "sample"),
     ),
     "Output": (
-        *("out", "no_out", "overwrite", "resume", "top", "every", "details", "as_json", "markdown", "latex", "quiet"),
+        *("out", "no_out", "overwrite", "resume", "top", "every", "as_json", "markdown", "latex", "quiet"),
         *("keep", "jobs", "workers", "part_size", "engine", "address"),
     ),
     READING: ("fmt", "encoding", "skip_bad_lines", "limits", "include", "turns", "language"),

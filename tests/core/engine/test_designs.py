@@ -16,7 +16,7 @@ MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
 
 
 def wide(comparison):
-    return comparison_text(comparison, 170, wide=True)
+    return comparison_text(comparison, 170, every=True)
 
 
 def ones(x):
