@@ -98,7 +98,6 @@ WRONG = {
         lambda f: momus.compare(None, {"g": "g.jsonl"}, critics=["length"]),
         ["compare", "-g", "g=g.jsonl", "-c", "length"],
     ),
-    "an equivalence of nothing": (lambda f: compared(f, equivalence=0.0), [*COMPARE, "--equivalence", "0"]),
     "a register that is none": (lambda f: compared(f, register="x"), [*COMPARE, "--register", "x"]),
     "pairs where there are none": (lambda f: compared(f, paired=True), [*COMPARE, "--paired"]),
     "the output is an input": (lambda f: compared(f, out=f / "real.jsonl"), [*COMPARE, "-o", "real.jsonl"]),

@@ -68,7 +68,7 @@ PANELS = {
     ),
     "Statistics": (
         *("critics", "label", "labels", "gold", "config", "permutations", "resamples", "multiplicity", "paired"),
-        *("equivalence", "register", "pairwise", "control_for", "refits", "seed", "defects"),
+        *("register", "pairwise", "control_for", "seed", "defects"),
         *(
             "strengths",
             "sizes",

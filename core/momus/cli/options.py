@@ -239,10 +239,6 @@ class Testing:
             help="Whether to compare documents of one prompt with each other; default: if nearly all have a partner.",
         ),
     ] = None
-    equivalence: Annotated[
-        float | None,
-        typer.Option(metavar="DELTA", help="Also report whether each effect is shown to lie within ±DELTA, e.g. 0.2."),
-    ] = None
     register: Annotated[
         str,
         typer.Option(

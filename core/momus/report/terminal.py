@@ -16,7 +16,7 @@ from momus.joint.ranks import ALL_AXES
 from momus.report.safe import one_line
 from momus.report.words.against import basis, blocks_of
 from momus.report.words.blocks import PrintedBlock, terminal_blocks
-from momus.report.words.findings import families, floors, gap, parts_tables, shows
+from momus.report.words.findings import families, floors, gap, parts_tables
 from momus.report.words.format import number, p_value, plain_text, text_table
 from momus.report.words.joint import group_blocks, pair_lines, pair_rows, pair_sentences, rank_cells, without_rank
 from momus.report.words.leads import first_sentences
@@ -184,7 +184,6 @@ Cell = Callable[[Verdict], str | Text]
 
 def verdict_table(shown: list[Verdict]) -> Table:
     """Build a rich table of all rows."""
-    deltas = {v.delta for v in shown if v.delta is not None}
     refitted = any(v.refit_spread is not None for v in shown)
     old, new = ("old", "new") if any(v.band_source == OWN for v in shown) else ("real", "generated")
     names: list[tuple[str, Cell]] = [
@@ -201,11 +200,10 @@ def verdict_table(shown: list[Verdict]) -> Table:
         ("n", _sizes),
         ("p adj.", lambda v: p_value(v.p_adjusted)),
         *([("± over refits", lambda v: number(v.refit_spread))] if refitted else []),
-        *([(f"within ±{max(deltas):g}", shows)] if deltas else []),
     ]
     last: tuple[str, Cell] = ("verdict", lambda v: Text(finding(v), style="bold" if v.differs else ""))
     columns = [*names, *numbers, last]
-    align = "l" * len(names) + "r" * (len(numbers) - bool(deltas)) + "l"
+    align = "l" * len(names) + "r" * len(numbers) + "l"
     table = text_table([head for head, _ in columns], [[cell(v) for _, cell in columns] for v in shown], align)
     table.columns[2].no_wrap = True  # the name of a statistic is one word
     return table
