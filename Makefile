@@ -22,7 +22,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) torch
 	$(PIP) --editable '.[dev]' --editable ./examples/generating --editable ./examples/people --editable ./examples/preparing \
-		--editable './examples/training[train]'
+		--editable ./examples/training
 	@touch $@ $(CORE)
 
 # beside the linters
@@ -61,7 +61,7 @@ HARNESSES := tests/adapters/test_logs.py tests/examples/training tests/cli/test_
 harnesses: $(STAMP) ## Install harnesses and trackers beside Momus, and run the tests that skip without them
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 		--editable '.[logs]' \
-		--editable './examples/training[train,wandb,mlflow,tensorboard]' trl lm-eval datasets
+		--editable './examples/training[wandb,mlflow,tensorboard]' trl lm-eval datasets
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m "slow or not slow" $(HARNESSES)
 
 check: lint types ## Lint and type check only

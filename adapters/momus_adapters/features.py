@@ -6,7 +6,6 @@ from typing import Self
 
 import numpy as np
 
-from momus.critic.fitted import Fitted
 from momus.errors import FittingError
 from momus.estimator import Estimator, parametrized
 from momus.numeric.types import Floats
@@ -63,10 +62,6 @@ class BagOfWords(Estimator):
                 hint="give more real text, or lower min_count",
             )
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.texts("words_", least=1)
 
     def __call__(self, corpus: Corpus) -> Floats:
         """Count the words of each document, float64 (n, V)."""

@@ -10,11 +10,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from momus.critic import Critic
-from momus.critic.fitted import Fitted
 from momus.critic.hooks import check_fitted
 from momus.errors import StoreError, UsageError
 from momus.estimator import Estimator, fitted_state
@@ -121,19 +119,5 @@ class Tensors(Estimator):
         """Return the arrays, with their shapes and types."""
         arrays: dict[str, NDArray[Any]] = load(self.bytes_.tobytes())
         return arrays
-
-    def check_finite(self, state: Fitted, name: str) -> None:
-        """Refuse arrays with infinite values; ``state`` holds these arrays as the attribute ``name``."""
-        for key, value in self.arrays().items():
-            state.require(bool(np.isfinite(value).all()), name, f"finite numbers in {key!r}")
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.array("bytes_", (None,), "u")
-        try:
-            arrays = self.arrays().values()
-        except (SafetensorError, ValueError, KeyError) as error:
-            raise state.fail("bytes_", f"arrays that can be read ({error})") from error
-        state.require(all(a.dtype.kind in "biuf" and not np.isnan(a).any() for a in arrays), "bytes_", "numbers")
 
     bytes_: NDArray[np.uint8]

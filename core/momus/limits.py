@@ -20,7 +20,7 @@ VARIABLE = "MOMUS_LIMITS"
 MOST_PERMUTATIONS = 1_000_000
 """The most permutations of a test: the smallest p-value is then 1e-6."""
 MOST_RESAMPLES = 100_000
-"""The most resamples of a bootstrap, splits of a calibration, and refits."""
+"""The most resamples of a bootstrap, and splits of a calibration."""
 MOST_SEED = 2**63 - 1
 """The largest random seed, and the largest signed integer of 64 bits."""
 

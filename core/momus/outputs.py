@@ -13,7 +13,6 @@ import select
 import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -37,6 +36,7 @@ def replacing(path: Path) -> Iterator[Path]:
     StoreError
         The path is a link, a folder, a device or a pipe.
 
+    >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "a.txt"
     >>> with replacing(target) as temporary:
     ...     _ = temporary.write_text("done")
@@ -83,6 +83,7 @@ def replacing_own(path: Path, kind: str) -> Iterator[Path]:
     StoreError
         The path is a link, a folder, …, or holds what Momus did not write.
 
+    >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "a.txt"
     >>> with replacing_own(target, "a report") as temporary:
     ...     _ = temporary.write_text("done")
@@ -199,14 +200,6 @@ def open_temporary(path: Path) -> IO[bytes]:
     """Open the temporary file of `replacing` for writing."""
     assert path.name.endswith(PART), path
     return path.open("wb")
-
-
-def write_private(prefix: str, text: str) -> Path:
-    """Write a text to a new file in the temporary folder that only this user can read."""
-    handle, name = tempfile.mkstemp(prefix=prefix, suffix=".txt")  # mode 0600
-    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(text)
-    return Path(name)
 
 
 def make_folder(path: Path) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, directions, resource
 from momus.critic.base import TextCritic
-from momus.critic.fitted import Fitted
 from momus.critic.latents import Arrays
 from momus.critic.tools import make_adapter
 from momus.errors import UsageError
@@ -65,7 +64,6 @@ class Distortion(TextCritic[ScoredTwice]):
     )
     sequence = True
     scripts = ANY
-    may_be_infinite: ClassVar[tuple[str, ...]] = ("edges_",)
 
     language_scorer: Mapping[str, Any] | None = None
     model_scorer: Mapping[str, Any] | None = None
@@ -82,10 +80,6 @@ class Distortion(TextCritic[ScoredTwice]):
         self._scorer("model_scorer")
         self.edges_ = np.unique(np.quantile(values, np.linspace(0, 1, BINS + 1)[1:-1]))
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.ascending("edges_")
 
     def _scorer(self, role: str) -> TextScorer:
         """Open the scorer of the language or of the model, by the parameter that names it."""

@@ -8,7 +8,6 @@ from typing import Annotated, Self
 import numpy as np
 
 from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic, directions
-from momus.critic.fitted import Fitted
 from momus.critic.latents import Values
 from momus.critic.statistic import perplexity, spread
 from momus.estimator import parametrized
@@ -68,15 +67,6 @@ class Length(CountingCritic[Values]):
         self.log_tail_ = float(np.log(tail))
         self.tail_mean_ = float(max(lengths.mean(), 1.0))
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        edges = state.ascending("edges_", kind="i")
-        state.require(len(edges) > 1 and edges[0] >= 1, "edges_", "edges of at least one bin, from 1 up")
-        tail = np.exp(state.number("log_tail_", high=0.0))
-        mass = np.exp(state.array("log_mass_", (len(edges) - 1,), high=0.0)) @ np.diff(edges)
-        state.require(bool(abs(mass + tail - 1) < 1e-6), "log_mass_", "probabilities that sum to 1")
-        state.number("tail_mean_", low=1.0)
 
     @property
     def _unit(self) -> str:

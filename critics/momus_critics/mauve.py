@@ -10,7 +10,6 @@ from scipy.special import rel_entr
 
 from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, StateSequences, Statistic, directions
 from momus.critic.base import TextCritic
-from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.critic.shifts import shift_table
 from momus.critic.statistic import entropy, shares
@@ -159,19 +158,6 @@ class Mauve(TextCritic[StateSequences], DeviceMixin):
         counts = np.bincount(nearest.ravel(), minlength=self.centres_[..., 0].size) + 0.5  # (clusterings · K,)
         self.log_probabilities_ = np.log(counts.reshape(-1, k) / counts.reshape(-1, k).sum(axis=1, keepdims=True))
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.component("embedder_")
-        width = len(state.array("mean_", (None,)))
-        rank = state.array("directions_", (width, None)).shape[1]
-        regions = state.array("centres_", (self.clusterings, None, rank)).shape[1]
-        state.probabilities("log_probabilities_", (self.clusterings, regions), logarithms=True)
-        exemplars = state.value("exemplars_")
-        pairs = isinstance(exemplars, list) and all(
-            isinstance(e, list) and len(e) == 2 and all(isinstance(t, str) for t in e) for e in exemplars
-        )
-        state.require(pairs and len(exemplars) == regions, "exemplars_", "an id and a text for each region")
 
     def _nearest(self, z: Floats) -> Ints:
         """The nearest centre of each document in each clustering, numbered over all of them: (n, clusterings)."""

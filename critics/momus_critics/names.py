@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
-from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
 from momus.critic.shifts import Named, shift_table
 from momus.evidence import Evidence, MarkedDocument
@@ -161,15 +160,6 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
         self.discount_, self.strength_ = fit_pitman_yor(documents)
         self.rate_ = float((documents.sum() + 0.5) / (int(counts.array("totals")[0]) + 1.0))  # names per word
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        names = state.texts("names_")
-        state.array("documents_", (len(names),), kind="i", low=1)
-        discount = state.number("discount_", 0.0, 1.0)
-        state.require(discount < 1, "discount_", "a number below 1")
-        state.number("strength_", above=0.0)
-        state.number("rate_", above=0.0)
 
     def project(self, batch: Corpus) -> NameSets:
         """Find the names."""

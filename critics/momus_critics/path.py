@@ -9,7 +9,6 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, directions
-from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.estimator import Estimator, parametrized
 from momus.evidence import Axis, Evidence, MarkedDocument, Step
@@ -135,13 +134,6 @@ class Path(ProseCritic[Paths], DeviceMixin):
         ratio = products.sum(axis=0) / np.maximum(variances.sum(axis=0), 1e-12)  # (d,)
         self.correlations_ = np.clip(ratio, -LARGEST, LARGEST)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.component("embedder_")
-        state.texts("common_")
-        axes = state.array("axes_", (None, None))
-        state.array("correlations_", (axes.shape[1],), low=-LARGEST, high=LARGEST)
 
     def _embed(self, texts: Sequence[str]) -> Floats:
         self.embedder_.device = self.device

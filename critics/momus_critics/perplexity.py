@@ -10,7 +10,6 @@ import numpy as np
 
 from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions, resource
 from momus.critic.base import WordCritic
-from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.critic.latents import Arrays
 from momus.critic.statistic import kolmogorov_smirnov
@@ -90,21 +89,6 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
         else:
             self.opened_ = self._scorer().name
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        if self.scorer != "ngram":
-            state.text("opened_")
-            return
-        vocabulary = state.texts("vocabulary_")
-        contexts, symbols, counts = state.array("ngrams_", (3, None), kind="i", low=0)
-        state.require(len(counts) > 0 and bool((counts > 0).all()), "ngrams_", "n-grams and their counts")
-        # V words, one symbol for unseen words and one for the end; contexts are written in a base that adds the begin
-        size = len(vocabulary) + 1
-        inside = int(symbols.max()) <= size and int(contexts.max()) < (size + 2) ** (self.order - 1)
-        state.require(inside, "ngrams_", f"numbers of {len(vocabulary):,} words")
-        ordered = (np.diff(contexts) > 0) | ((np.diff(contexts) == 0) & (np.diff(symbols) > 0))
-        state.require(bool(ordered.all()), "ngrams_", "each n-gram once, in ascending order")
 
     def _scorer(self) -> TextScorer:
         if self.scorer == "ngram":

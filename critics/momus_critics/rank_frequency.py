@@ -15,7 +15,6 @@ from scipy.special import zeta
 
 from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TokenStates
-from momus.critic.fitted import Fitted
 from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
 from momus.numeric.ragged import float_sums, offsets_of, places_of
@@ -189,11 +188,6 @@ class RankFrequency(CountingCritic[TokenStates]):
         self.vocabulary_, numbers = counts.ranked("words")
         self.exponent_ = fit_exponent(numbers)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.texts("vocabulary_", least=1)
-        state.number("exponent_", above=1.0)
 
     def project(self, batch: Corpus) -> TokenStates:
         """Look up the ranks of words in the real text, from 1."""

@@ -18,7 +18,6 @@ import numpy as np
 from scipy.special import gammaln, xlog1py
 
 from momus.critic import Counted, LogPrior, Pooled, Reporting, Rows, Statistic, directions
-from momus.critic.fitted import Fitted
 from momus.critic.statistic import mean
 from momus.errors import FittingError
 from momus.estimator import Estimator
@@ -156,12 +155,6 @@ class LengthProcess(Estimator):
         self.shape_ = float(np.exp(optimum.x[-1]))
         return self
 
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.number("centre_", -1e3, 1e3)
-        state.array("coefficients_", (COEFFICIENTS,), low=-50.0, high=50.0)
-        state.number("shape_", 1e-6, 1e6)
-
     def _memory(self, z: SentenceLengths) -> Floats:
         """Columns of the regression, float64 (S, 4)."""
         x = np.log(z.words.astype(np.float64)) - self.centre_
@@ -238,10 +231,6 @@ class Rhythm(ProseCritic[SentenceLengths]):
             )
         self.process_ = self._new_process().fit(z)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.component("process_", LengthProcess)
 
     def project(self, batch: Corpus) -> SentenceLengths:
         """Count the words of each sentence."""

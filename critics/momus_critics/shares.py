@@ -11,7 +11,6 @@ import numpy as np
 from scipy.special import betaln
 
 from momus.critic import Counted, CountingCritic, Counts, LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions
-from momus.critic.fitted import Fitted
 from momus.critic.latents import Arrays
 from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence, MarkedDocument
@@ -103,11 +102,6 @@ class TokenShare(CountingCritic[TokenCounts]):
         pairs = counts.values("pairs")
         self.alpha_, self.beta_ = fit_beta_binomial(pairs // PACK, pairs % PACK)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.number("alpha_", above=0.0)
-        state.number("beta_", above=0.0)
 
     def _count(self, corpus: Corpus) -> TokenCounts:
         table = corpus.tokens(self.tokenizer)
@@ -212,19 +206,6 @@ class StopwordShare(TokenShare):
             code: {"source": source, "words": sorted(stopwords(code))} for code in used if (source := source_of(code))
         }
         return super().fit_from(counts)
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        super()._check_state(state)
-        lists = state.value("lists_")
-        good = isinstance(lists, dict) and all(
-            isinstance(entry, dict)
-            and isinstance(entry.get("source"), str)
-            and isinstance(entry.get("words"), list)
-            and all(isinstance(word, str) for word in entry["words"])
-            for entry in lists.values()
-        )
-        state.require(good, "lists_", "lists of words by language")
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without tokens, and those in a language without a list."""

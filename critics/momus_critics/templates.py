@@ -9,7 +9,6 @@ from typing import Annotated, Protocol, Self, runtime_checkable
 import numpy as np
 
 from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
-from momus.critic.fitted import Fitted
 from momus.critic.latents import StateSequences
 from momus.critic.statistic import total_variation
 from momus.critic.tools import make_adapter, resource
@@ -141,11 +140,6 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         codes, numbers = counts.numbers("openings")
         self.openings_ = np.sort(codes[np.lexsort((codes, -numbers))[:COMMON]])
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.component("process_", DenseNGrams)
-        state.ascending("openings_", kind="i")
 
     def project(self, batch: Corpus) -> Tagged:
         """Tag the tokens of each document."""

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import gammaln, pdtr, xlogy
 
 from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic, directions
-from momus.critic.fitted import Fitted
 from momus.critic.latents import Arrays
 from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, Role, Series, both
@@ -99,12 +98,6 @@ class TypeToken(CountingCritic[Growth]):
         else:
             self.alpha_, self.beta_ = poisson.fit(tokens, types)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.number("alpha_", high=1e12, above=0.0)
-        state.number("beta_", -10.0, 10.0)
-        state.integer("longest_", 1)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents shorter than an n-gram."""

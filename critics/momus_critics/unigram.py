@@ -9,7 +9,6 @@ import numpy as np
 
 from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TokenStates
-from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
 from momus.critic.scores import AGGREGATED
 from momus.critic.shifts import Named, shift_table
@@ -74,13 +73,6 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
         self.log_probabilities_ = np.log(np.append(seen / total * (1 - unseen), unseen))
         self.unseen_ = unseen_types(seen)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        words = state.texts("vocabulary_", least=1)
-        values = state.probabilities("log_probabilities_", (len(words) + 1,), logarithms=True)
-        state.require(bool((np.diff(values[:-1]) <= 0).all()), "log_probabilities_", "words in order of frequency")
-        state.number("unseen_", low=1.0)
 
     @property
     def state_names(self) -> Sequence[str]:

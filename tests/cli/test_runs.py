@@ -84,7 +84,6 @@ def test_show_prints_what_compare_printed(texts):
     assert r"\toprule" in run("show", texts / "run", "--latex").stdout
     every = run("show", texts / "run", "--all").stdout
     assert "mean_length" in every
-    assert "mean_length" not in run("show", texts / "run", "--details").stdout
 
 
 def test_names_of_corpora_are_no_paths(texts):

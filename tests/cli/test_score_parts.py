@@ -61,25 +61,14 @@ def test_score_compare_and_resume(place, tmp_path):
     assert [c["name"] for c in corpora] == ["fit", "real", "m"]
 
 
-def test_shares_of_an_array_of_jobs(place, tmp_path):
-    for rank in (0, 1):
-        done = call("score", place / "run/critics/length", place / "real.jsonl", "-o", tmp_path / "out",
-                    "--part-size", 15, "--rank", rank, "--world-size", 2, "--jobs", 1)  # fmt: skip
-        assert done.exit_code == 0, done.exception
-        assert "of this rank" in done.stdout
-    assert len(list((tmp_path / "out/parts").glob("*.parquet"))) == 3
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["run/critics/length", "real.jsonl", "generated.jsonl"], "expected a critic and a text"),
         (["run/critics/length", "real.jsonl", "--jobs", "2"], "--jobs needs a folder"),
-        (["run/critics/length", "real.jsonl", "--world-size", "2"], "--world-size needs a folder"),
         (["real.jsonl", "-o", "R"], "holds no fitted critic"),
         (["run", "-o", "R"], "no text after the critics"),
         (["run", "generated.jsonl", "real.jsonl", "-o", "x.csv"], "expected a critic and a text"),
-        (["run", "real.jsonl", "-o", "R", "--rank", "2", "--world-size", "2"], "rank 2 of 2"),
         (["run", "real.jsonl", "-o", "R", "--resume", "--overwrite"], "exclude each other"),
         (["run", "real.jsonl", "-o", "R", "--engine", "nothing"], "no adapter 'engine.nothing'"),
         (["run", "real.jsonl", "-o", "R", "--address", "host:1"], "--address"),

@@ -98,17 +98,12 @@ WRONG = {
         lambda f: momus.compare(None, {"g": "g.jsonl"}, critics=["length"]),
         ["compare", "-g", "g=g.jsonl", "-c", "length"],
     ),
-    "an equivalence of nothing": (lambda f: compared(f, equivalence=0.0), [*COMPARE, "--equivalence", "0"]),
     "a register that is none": (lambda f: compared(f, register="x"), [*COMPARE, "--register", "x"]),
     "pairs where there are none": (lambda f: compared(f, paired=True), [*COMPARE, "--paired"]),
     "the output is an input": (lambda f: compared(f, out=f / "real.jsonl"), [*COMPARE, "-o", "real.jsonl"]),
     "rows resumed and overwritten": (
         lambda f: score_parts(["run"], ["g.jsonl"], "rows", resume=True, overwrite=True),
         ["score", "run", "g.jsonl", "-o", "rows", "--resume", "--overwrite"],
-    ),
-    "a rank of too few": (
-        lambda f: score_parts(["run"], ["g.jsonl"], "rows", rank=2, world=2),
-        ["score", "run", "g.jsonl", "-o", "rows", "--rank", "2", "--world-size", "2"],
     ),
     "rows over their input": (
         lambda f: score_parts(["run"], ["g.jsonl"], "g.jsonl/rows"),

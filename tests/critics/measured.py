@@ -1,17 +1,11 @@
 """Values of a critic's statistics on texts, and texts of known shares of words, stopwords and symbols."""
 
-from contextlib import nullcontext
-from copy import copy
-
 import numpy as np
-import pytest
 
 import momus
 from momus import Corpus
 from momus.critic import Counted
-from momus.critic.fitted import Fitted
 from momus.critic.rows import aligned, pool
-from momus.errors import StoreError
 
 
 def measured(critic, real, generated=None):
@@ -57,12 +51,3 @@ def assert_finds(critic, **change):
     assert headline["changed"].p <= 0.01
     assert headline["same"].p > 0.01
     assert headline["changed"].low > 0
-
-
-def assert_checked(critic, name, accepted, refused):
-    """That a saved state may hold each accepted value of an attribute, and no other: the nearest that it refuses."""
-    for value, well in [(v, True) for v in accepted] + [(v, False) for v in refused]:
-        state = copy(critic)
-        setattr(state, name, value)
-        with nullcontext() if well else pytest.raises(StoreError, match=name):
-            state._check_state(Fitted(state))

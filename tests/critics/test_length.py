@@ -9,7 +9,7 @@ from momus.critic.statistic import spread
 from momus.verdicts.judge import judge
 from momus_critics.length import Length
 
-from .measured import assert_checked, assert_finds, measured
+from .measured import assert_finds, measured
 
 
 def of_lengths(*lengths):
@@ -63,16 +63,6 @@ def test_long_texts_of_one_length_keep_the_digits_of_their_spread():
     critic = Length().fit(of_lengths(100_000, 100_000))
     rows = critic.sufficient_statistics(Values(np.full(6, 1e5)))["logarithms"]
     assert spread(np.asarray(rows).sum(axis=0)[None]) == pytest.approx(12**-0.5 / 1e5, rel=1e-6)
-
-
-def test_a_saved_state_is_a_distribution():
-    critic = Length(bins=1).fit(of_lengths(1, 2, 3))  # bins 1 ≤ length < 4
-    assert_checked(critic, "edges_", [np.array([1, 4]), np.array([2, 5])], [np.array([0, 3])])
-    assert_checked(critic, "log_mass_", [critic.log_mass_], [critic.log_mass_ - 1e-5, critic.log_mass_ + 1e-5])
-    assert_checked(critic, "tail_mean_", [1.0], [0.99])
-    assert_checked(critic, "log_tail_", [critic.log_tail_], [0.01])
-    critic.log_mass_, critic.log_tail_ = np.zeros(0), 0.0  # everything beyond
-    assert_checked(critic, "edges_", [], [np.array([1])])
 
 
 def test_the_unit_is_what_the_tokenizer_counts():

@@ -57,15 +57,6 @@ def test_a_critic_of_ones_own_counts_turns():
 
 
 @pytest.mark.slow
-def test_watch_training(tmp_path):
-    pytest.importorskip("accelerate", reason="the Trainer of transformers needs accelerate")
-    frame = run("watch_training", tmp_path, "--steps", 6, "--every", 3, "--size", 60)
-    assert sorted(set(frame["step"])) == [0, 3, 6]
-    assert len(pd.read_csv(tmp_path / "history.csv")) == len(frame)
-    assert (tmp_path / "training.svg").exists()
-
-
-@pytest.mark.slow
 def test_pyro_topics(tmp_path):
     found = run("pyro_topics", tmp_path, "--steps", 300, "--topics", 5, "--permutations", 99)
     assert {v.critic for v in found.verdicts} == {"pyro-topics", "topics"}
@@ -124,7 +115,7 @@ def test_they_agree_on_other_seeds(seed):
     agree(seed, apart=0.08, from_truth=0.05)
 
 
-@pytest.mark.parametrize("name", ["compare_decoders", "outliers", "own_critic", "pyro_topics", "watch_training"])
+@pytest.mark.parametrize("name", ["compare_decoders", "outliers", "own_critic", "pyro_topics"])
 def test_each_says_what_it_does(name):
     assert importlib.import_module(name).__doc__.split("\n")[2] == f"    python examples/{name}.py --out folder"
     assert f"`{name}.py`" in (FOLDER / "README.md").read_text(encoding="utf-8")

@@ -225,24 +225,6 @@ def test_files_of_others_among_those_of_a_run_are_seen_before_it_is_replaced(mad
     assert (tmp_path / "run" / "notes.txt").read_text(encoding="utf-8") == "mine"
 
 
-def test_ranks_of_an_array_job_keep_the_parts_of_each_other(made, tmp_path):
-    def rank(number, text="gen"):
-        words = (made / "critic", made / "texts" / f"{text}.jsonl", "-o", tmp_path / "rows", *PARTS, "--overwrite")
-        assert run("score", *words, "--rank", number, "--world-size", 3).exit_code == 0
-
-    def finished():
-        return sorted(p.name for p in (tmp_path / "rows" / "records").iterdir())
-
-    for number in range(3):
-        rank(number)
-    assert finished() == [f"{i:05}.json" for i in range(5)]
-    before = contents(tmp_path / "rows")
-    rank(1)
-    assert contents(tmp_path / "rows") == before, "a rank that runs again changes nothing"
-    rank(0, "real")  # another text: the parts of the other ranks are void, and none of them is deleted
-    assert finished() == [f"{i:05}.json" for i in range(5)]
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
 def test_a_pipe_or_a_device_is_not_replaced(here):
     os.mkfifo("pipe.jsonl")

@@ -287,7 +287,7 @@ class Folders(RuleBasedStateMachine):
                 continue
             now = readable(Path(name))
             asked = any(name == r or name.startswith(f"{r}/") for r in roots) and "--overwrite" in line
-            partly = not done or now is None or "--world-size" in line  # the other ranks have still to write theirs
+            partly = not done or now is None
             assert now or not self.read.get(name) or (asked and partly), f"{line}: {name} can no longer be read"
             if now is not None:
                 self.read[name] = now
@@ -319,9 +319,9 @@ class Folders(RuleBasedStateMachine):
         if out.endswith((".csv", ".jsonl", ".parquet")):
             self.step(f"score {critic} {text} -o {out}", "table", out)
 
-    @rule(critic=CRITIC, text=TEXT, out=FOLDER, mode=MODE, rank=st.sampled_from(("", "", "--rank 0 --world-size 2")))
-    def score_parts(self, critic, text, out, mode, rank):
-        self.step(f"score {critic} {text} -o {out} {PARTS} {rank} {mode}", "rows", out)
+    @rule(critic=CRITIC, text=TEXT, out=FOLDER, mode=MODE)
+    def score_parts(self, critic, text, out, mode):
+        self.step(f"score {critic} {text} -o {out} {PARTS} {mode}", "rows", out)
 
     @rule(real=TEXT, generated=TEXT, out=FOLDER, mode=MODE, fitted=st.booleans())
     def compare(self, real, generated, out, mode, fitted):

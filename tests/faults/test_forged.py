@@ -186,7 +186,6 @@ def kept_scores(run):
 
 VIEWS = (
     lambda run, other: comparison_text(run, every=True),
-    lambda run, other: comparison_text(run, wide=True),
     lambda run, other: json.dumps(comparison_json(run)),
     lambda run, other: run.to_markdown() + run.to_latex(),
     lambda run, other: kept_scores(run),

@@ -130,7 +130,6 @@ COMMANDS = {
         *("--real", "--generated", "--fit", "--critics", "--seed", "--permutations", "--device", "--config"),
         *(
             "--multiplicity",
-            "--equivalence",
             "--control-for",
             "--by",
             "--top",

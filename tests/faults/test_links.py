@@ -58,7 +58,6 @@ BEYOND = [
     ("permutations", True, "a whole number"),
     ("resamples", 10**6, "100,000"),
     ("resamples", -1, "at least 0"),
-    ("refits", 10**9, "100,000"),
     ("seed", 2**80, "63 bits"),
     ("seed", -1, "at least 0"),
     ("confidence", 1.0, "0.9999"),

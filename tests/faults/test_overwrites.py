@@ -159,7 +159,6 @@ def test_a_report_replaces_reports_only(finished, tmp_path):
     [
         ("--permutations", "1000000000"),
         ("--resamples", "1000000000"),
-        ("--refits", "1000000000"),
         ("--seed", str(2**80)),
         ("--seed", "-1"),
         ("--max-document", "many"),

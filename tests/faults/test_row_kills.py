@@ -91,9 +91,9 @@ def files(folder):
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def test_two_runs_of_one_rank_exclude_each_other(place):
+def test_two_runs_of_one_folder_exclude_each_other(place):
     with (
-        RowFolder(place / "out").locked(0),
+        RowFolder(place / "out").locked(),
         pytest.raises(StoreError, match="in use"),
     ):
         score_parts([place / "critic"], [place / "real.jsonl"], place / "out")

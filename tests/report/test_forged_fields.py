@@ -84,7 +84,7 @@ def test_no_control_character_of_a_forged_field_is_shown(run, name):
         comparison = read_comparison(run)
         views = {
             "page": render(comparison),
-            "terminal": comparison_text(comparison, every=True) + comparison_text(comparison, wide=True),
+            "terminal": comparison_text(comparison, every=True),
             "markdown": comparison.to_markdown(),
             "latex": comparison.to_latex(),
         }

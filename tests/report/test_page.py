@@ -20,7 +20,7 @@ from momus.report.html import numeric_columns
 from momus.report.page import methods, render
 from momus.report.passages import passage
 from momus.report.words.leads import first_sentences
-from momus.report.words.sentences import axis_line, axis_sentences, finding_words
+from momus.report.words.sentences import axis_line, axis_sentences
 from momus.runs.answer import answer_of
 from momus.runs.examples import Example
 
@@ -193,17 +193,6 @@ def test_no_number_is_lost(found, page):
     table = page[page.index("All statistics (") :]
     table = table[: table.index("</table>")]
     assert table.count("<tr") == 1 + len(found.verdicts)
-
-
-def test_findings_and_equivalence_do_not_contradict_each_other():
-    row = replace(verdict("a", "x", 2.0), p_adjusted=0.001, delta=0.5)
-    assert finding_words(replace(row, equivalent=True)) == "beyond human variation, but significantly by less than 0.5"
-    assert finding_words(replace(row, equivalent=False)) == "beyond human variation"
-    same = replace(row, p_adjusted=0.4)
-    assert finding_words(replace(same, equivalent=True)) == "not told apart, and significantly less than 0.5 apart"
-    assert finding_words(replace(same, equivalent=False)) == "not told apart; 0.5 apart is not excluded"
-    assert finding_words(replace(same, delta=None)) == "not told apart"
-    assert finding_words(replace(row, p_adjusted=None, equivalent=True)) == "not tested"
 
 
 def test_each_method_is_told_once(found):

@@ -145,7 +145,7 @@ def test_a_share_of_replicates_is_1_only_if_all_agree():
     found.joint.ranking.rows[:] = rows
     (_, places) = overview(answer_of(found)).ranks
     assert places.cells == ("1–2, > 0.99", "1–2, < 0.01")
-    text = comparison_text(found, wide=True)
+    text = comparison_text(found, every=True)
     assert "> 0.99" in text.split("Distance from real text over all axes")[1]
     assert "1.00" not in text
 
@@ -186,7 +186,6 @@ def test_str_is_the_narrow_view_and_every_has_all_rows():
         *found.verdicts,
         verdict("critic0", "length of documents", "a", headline=False, statistic="extra"),
     ]
-    assert "extra" not in comparison_text(found, wide=True)
     assert "extra" in comparison_text(found, every=True)
 
 

@@ -22,7 +22,6 @@ from momus.critic import (
     Statistic,
     StatisticsMixin,
 )
-from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, ReadingMixin, is_fitted
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator, construct, parametrized
@@ -44,8 +43,6 @@ from momus_adapters.saved import Tensors, resolve, save_named
 
 Program = str | Callable[..., Any]
 Count = Annotated[int, Range(1)]
-LARGEST = 2**31
-"""Bound on sizes and on numbers of plates in a saved critic."""
 
 
 @dataclass(frozen=True)
@@ -157,20 +154,6 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, DeviceMixin,
         return getattr(self._features(), "tokenizer", None) if is_fitted(self) else None
 
     _new_parameters = _new_weights = Tensors
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        if "features_" in vars(self):
-            state.component("features_")
-        shape = state.value("shape_")
-        whole = isinstance(shape, list) and all(type(n) is int and 0 <= n < LARGEST for n in shape)
-        state.require(whole, "shape_", "a list of sizes")
-        state.integer("plates_", high=LARGEST)
-        state.array("curve_", (None,))
-        state.texts("sites_", least=1)
-        state.flag("exact_")
-        state.component("weights_", Tensors)  # buffers of networks may hold −∞, as masks do
-        state.component("parameters_", Tensors).check_finite(state, "parameters_")
 
     def fit(self, real: Corpus) -> Self:
         """Fit the features, then the model and the guide by SVI.

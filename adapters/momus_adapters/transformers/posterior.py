@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior, resource
 from momus.errors import FittingError
 from momus.estimator import check_params, parametrized
@@ -88,14 +87,6 @@ class TransformersPosterior(CalibratedPosterior):
         self.states_ = states
         self.calibrate(self._logits(tuned, [rows[i] for i in test]), labels[test])
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        super()._check_state(state)
-        state.integer("states_", low=1)
-        state.component("weights_", Tensors)
-        state.require(isinstance(state.value("config_"), dict), "config_", "a configuration")
-        state.text("tokenizer_")
 
     _new_weights = Tensors
 

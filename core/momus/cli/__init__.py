@@ -49,7 +49,7 @@ def _exit_code(interruption: Interruption) -> int:
     except KeyboardInterrupt:
         say("\nmomus: interrupted")
         return interruption.exit_code
-    except Exception as error:  # a fault of the program ends in a crash report, not in a traceback
+    except Exception as error:  # a fault of the program ends in a line, not in a traceback
         return report_error(error)
     return 0
 

@@ -15,16 +15,13 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from momus.errors import MomusError, StoreError, lacks_memory
 from momus.foreign import end_now, short_path
 from momus.plugins import extra_of
-from momus.version import __version__
 from momus.visible import visible
 
 if TYPE_CHECKING:
@@ -200,47 +197,6 @@ def _of_encoding(error: UnicodeError) -> MomusError:
     return StoreError(f"a file is not valid {encoding}", hint="it is damaged: write or fetch it again")
 
 
-def crash_report(error: BaseException) -> Path | None:
-    """Save where the program failed, without texts, values, names or paths of the user; None if no disk takes it.
-
-    The file holds the types of errors and the lines of code; it can be read by its owner only.
-    """
-    from momus.outputs import write_private
-
-    lines = [f"momus {__version__}, Python {sys.version.split()[0]}, {sys.platform}", f"command: {_command()}"]
-    for link in _chain(error):
-        lines.append(f"{type(link).__module__}.{type(link).__qualname__}")
-        lines += [f"  {place}" for place in _frames(link.__traceback__)]
-    try:
-        return write_private("momus-crash-", "\n".join(lines) + "\n")
-    except OSError:
-        return None
-
-
-def _command() -> str:
-    """The subcommand, and the names of the options, without their values."""
-    options = [word.partition("=")[0] for word in sys.argv[1:] if word.startswith("-")]
-    first = next((word for word in sys.argv[1:2] if word.isalpha()), "")
-    return " ".join(["momus", first, *options])
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and those that it came from, the last one first."""
-    seen: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        yield current
-        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
-
-
-def _frames(trace: TracebackType | None) -> list[str]:
-    """File, line and function of each frame; of a path, only the part within a package."""
-    return [
-        f"{short_path(frame.filename)}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace, limit=-60)
-    ]
-
-
 def report_error(error: BaseException) -> int:
     """Tell an error on standard error, and return the exit code."""
     if os.environ.get(DEBUG, "") not in ("", "0"):
@@ -249,10 +205,9 @@ def report_error(error: BaseException) -> int:
     if known is not None:
         say(f"momus: {known}")
         return known.exit_code
-    path = crash_report(error)
-    last = _frames(error.__traceback__)[-1:] or ["?"]
-    saved = f"a report without your texts is in {path}" if path else "no report could be saved"
-    say(f"momus: internal error, {type(error).__name__} at {last[0]}: {saved}; {DEBUG}=1 shows the traceback")
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {short_path(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    say(f"momus: internal error, {type(error).__name__}{place}; {DEBUG}=1 shows the traceback")
     return 1
 
 

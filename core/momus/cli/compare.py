@@ -28,7 +28,6 @@ from momus.cli.options import (
 from momus.cli.printing import Printed, echo, new_run
 from momus.cli.sources import NamedTexts, given_labels
 from momus.errors import MomusError
-from momus.limits import MOST_RESAMPLES
 from momus.outputs import delete_folder
 from momus.parameters import exclude
 from momus.progress import Silent, default_reporter
@@ -104,12 +103,6 @@ def compare(
             help="Set aside documents with these faults on both sides, e.g. broken-off,loop (critic faults).",
         ),
     ] = None,
-    refits: Annotated[
-        int,
-        typer.Option(
-            min=0, max=MOST_RESAMPLES, help="Refit each critic on this many resamples of --fit, and report the spread."
-        ),
-    ] = 0,
     top: Annotated[
         int, typer.Option("--top", min=0, help="Outliers to keep per critic and corpus, unlikely steps marked.")
     ] = 5,
@@ -182,7 +175,6 @@ def compare(
             by=tuple(comma_separated(by) or ()),
             better=tuple(comma_separated(better) or ()),
             without=tuple(comma_separated(without) or ()),
-            refits=refits,
             top=top,
             reporter=Silent() if quiet else default_reporter(lines=True),
             command=command_line(),

@@ -68,7 +68,7 @@ PANELS = {
     ),
     "Statistics": (
         *("critics", "label", "labels", "gold", "config", "permutations", "resamples", "multiplicity", "paired"),
-        *("equivalence", "register", "pairwise", "control_for", "refits", "seed", "defects"),
+        *("register", "pairwise", "control_for", "seed", "defects"),
         *(
             "strengths",
             "sizes",
@@ -85,10 +85,10 @@ PANELS = {
         *("trust", "device", "sample"),
     ),
     "Output": (
-        *("out", "no_out", "overwrite", "resume", "top", "every", "details", "as_json", "markdown", "latex", "quiet"),
-        *("keep", "jobs", "workers", "rank", "world", "part_size", "engine", "address"),
+        *("out", "no_out", "overwrite", "resume", "top", "every", "as_json", "markdown", "latex", "quiet"),
+        *("keep", "jobs", "workers", "part_size", "engine", "address"),
     ),
-    READING: ("fmt", "encoding", "skip_bad_lines", "limits", "include", "turns", "language", "normalise"),
+    READING: ("fmt", "encoding", "skip_bad_lines", "limits", "include", "turns", "language"),
 }
 """Panels of the options of commands that read texts, with the parameters in each; the others are *Options*."""
 

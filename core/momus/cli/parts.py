@@ -33,12 +33,6 @@ class Share:
     ] = None
     resume: Annotated[bool, typer.Option("--resume", help="Into a folder: score what is missing in it.")] = False
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Into a folder: replace the rows in it.")] = False
-    rank: Annotated[
-        int, typer.Option(min=0, help="Into a folder: number of this job among --world-size jobs, from 0.")
-    ] = 0
-    world: Annotated[
-        int, typer.Option("--world-size", min=1, help="Into a folder: number of jobs that share the parts.")
-    ] = 1
     part_size: Annotated[
         int | None,
         typer.Option(min=1, help="Into a folder: documents per part at most; default: 10,000, or as before."),
@@ -115,7 +109,7 @@ def score_into_folder(
     except KeyboardInterrupt:
         echo(f"\nInterrupted. Finished parts are in {out}; resume with --resume.", err=True)
         raise
-    _tell(run, share.world)
+    _tell(run)
     if run.documents and not any(sum(d.steps.values()) for d in run.done):
         raise typer.Exit(1)
 
@@ -153,7 +147,7 @@ def tell_scores(
         echo(f"  unscored: {n:,} ({reason})")
 
 
-def _tell(run: ScoringRun, world: int) -> None:
+def _tell(run: ScoringRun) -> None:
     """Say what the folder holds: scores by critic, and documents without one by reason."""
     from momus.critic.registry import critic_class
 
@@ -161,8 +155,7 @@ def _tell(run: ScoringRun, world: int) -> None:
         echo(f"Note: {note}", err=True)
     tell_left_out(run.left_out)
     kept = f", {run.kept:,} of them kept" if run.kept else ""
-    rank = " of this rank" if world > 1 else ""
-    echo(f"{counted(run.documents, 'document')} in {counted(len(run.done), 'part')}{rank}{kept} → {run.folder}")
+    echo(f"{counted(run.documents, 'document')} in {counted(len(run.done), 'part')}{kept} → {run.folder}")
     for name in run.done[0].nats if run.done else ():
         reasons = run.unscored(name)
         nats, steps = (sum(getattr(d, what)[name] for d in run.done) for what in ("nats", "steps"))

@@ -63,9 +63,6 @@ class Printed:
     every: Annotated[
         bool, typer.Option("--all", help="Also print all numbers: every statistic, up to 170 columns.")
     ] = False
-    details: Annotated[
-        bool, typer.Option("--details", help="Also print intervals, p-values and n of each critic's headline.")
-    ] = False
     as_json: Json = False
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the overview in Markdown instead.")] = False
     latex: Annotated[
@@ -98,8 +95,7 @@ class Printed:
         else:
             from momus.report.terminal import WIDTH, comparison_view
 
-            width = None if self.every or self.details else WIDTH
-            print_view(comparison_view(comparison, self.every, self.details), width)
+            print_view(comparison_view(comparison, self.every), None if self.every else WIDTH)
             if not self.every:
                 how = f"momus show {shlex.quote(str(run))} --all" if run else "the same command with --all"
                 echo(f"Details: {how}")

@@ -16,7 +16,6 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 
-from momus.critic.fitted import Fitted
 from momus.errors import UsageError
 from momus.estimator import Estimator, check_params, construct
 from momus.numeric.temperature import calibration_error, fit_temperature, softmax
@@ -164,11 +163,6 @@ class CalibratedPosterior(Estimator):
             "calibration_error": calibration_error(softmax(logits, self.temperature_), truth),
             "sections": len(truth),
         }
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.number("temperature_", above=0.0)
-        state.measures("held_out_")
 
     @property
     def held_out(self) -> Mapping[str, float]:

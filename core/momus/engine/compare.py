@@ -285,10 +285,9 @@ def _check_versions(selection: Chosen, request: Request) -> None:
             f"{', '.join(laws)}: critics of running text have no prompts to be compared by",
             hint=f"leave them out, or compare both texts with {arg('real')}",
         )
-    if request.reuse is not None or request.settings.refits:
+    if request.reuse is not None:
         raise UsageError(
-            "critics are fitted anew on the texts of models that are compared",
-            hint=f"leave out {arg('reuse')} and {arg('refits')}",
+            "critics are fitted anew on the texts of models that are compared", hint=f"leave out {arg('reuse')}"
         )
     selection.critics = [c for c in selection.critics if c.name not in laws]
 

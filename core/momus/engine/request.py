@@ -33,7 +33,6 @@ from momus.runs.text_checks import check_named
 from momus.text.counting import counted
 from momus.verdicts.band import check_register
 from momus.verdicts.settings import Settings, with_options
-from momus.verdicts.verdict import check_delta
 
 Labels = str | os.PathLike[str] | Sequence[str] | Mapping[str, str | os.PathLike[str] | None] | None
 """A file of labels, fields of the records, or files and fields (None) by name; a type may follow a name."""
@@ -250,7 +249,6 @@ def requested(
         need("real", real is not None, better=settings.better)
     if against is not None:  # critics are then fitted on its text
         need("real", real is not None, fit=None if more["fit"] is None else "text")
-    check_delta(settings.equivalence)
     check_register(settings.register)
     jobs = more["jobs"]
     if jobs is not None and jobs < 1:

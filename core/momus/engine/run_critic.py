@@ -196,16 +196,14 @@ def described(measurement: Measured, settings: Settings) -> CriticResult:
 
 
 def with_spread(result: CriticResult, measurement: Measured, settings: Settings, timed: Timed) -> CriticResult:
-    """The result whose verdicts say the standard deviation of each difference over critics fitted again.
+    """The result whose verdicts say the standard deviation of each difference over the critic and restarts of its fit.
 
-    A resample that a critic cannot be fitted on is left out; two are needed. Without resamples, over the critic and
-    others that are fitted on the same text from other starts, which takes texts in memory, and where something differs.
+    Restarts are fitted on the same text with other seeds, where something differs; they take texts in memory.
     """
-    critic = measurement.critic
+    critic, texts = measurement.critic, measurement.texts
+    restarts = critic.reporting.restarts
     differs = any(v.p_axis is not None and v.p_axis <= v.alpha for v in result.verdicts)
-    apart = not (measurement.texts.in_parts or settings.against)
-    restarts = critic.reporting.restarts if differs and apart else 0
-    if not (settings.refits or restarts):
+    if not restarts or not differs or texts.in_parts or settings.against:
         return result
     spread: dict[tuple[str, str], list[float]] = {}
 
@@ -214,16 +212,14 @@ def with_spread(result: CriticResult, measurement: Measured, settings: Settings,
             for name, value in differences(fitted, sides[0], side).items():
                 spread.setdefault((side.corpus, name), []).append(value)
 
-    if not settings.refits:
-        # the fit of the run is one of the restarts; of resamples it is none, as it has all of the text
-        add(critic, measurement.scored)
-    corpora, usable = measurement.texts.in_memory, usable_documents(measurement.texts.fit)
-    refits = settings.refits or restarts
-    for k, (again, fitted_on) in enumerate(_to_fit(critic, usable, settings, refits), 1):
-        moved(again, device_of(critic))
-        with timed.stage("refitting", f"{k} of {refits}"):
+    add(critic, measurement.scored)
+    corpora, usable = [texts.real, *texts.generated], usable_documents(texts.fit)
+    tried = critic.tried() if isinstance(critic, AdvancedMixin) else {}
+    for k in range(1, restarts + 1):
+        again = moved(clone(critic).set_params(seed=critic.get_params()["seed"] + k, **tried), device_of(critic))
+        with timed.stage("refitting", f"{k} of {restarts}"):
             try:
-                again.fit(fitted_on)
+                again.fit(usable)
             except FittingError:
                 continue
             settled(again, corpora)
@@ -232,21 +228,6 @@ def with_spread(result: CriticResult, measurement: Measured, settings: Settings,
     spreads = [deviations.get((v.generated, v.statistic)) for v in result.verdicts]
     verdicts = [replace(v, refit_spread=s) for v, s in zip(result.verdicts, spreads, strict=True)]
     return replace(result, verdicts=verdicts)
-
-
-def _to_fit(
-    critic: Critic[Any], usable: Corpus, settings: Settings, refits: int
-) -> Iterator[tuple[Critic[Any], Corpus]]:
-    """Critics to fit, each with its text: bootstrap resamples, or the same text from other starts."""
-    for k in range(refits):
-        again = clone(critic)
-        if settings.refits:
-            rows = np.random.default_rng([settings.seed, 4, k]).integers(0, len(usable), len(usable))  # (n,)
-            # sorted: a resample in canonical order, like the text itself
-            yield again, usable.take(np.sort(rows))
-        else:
-            tried = critic.tried() if isinstance(critic, AdvancedMixin) else {}
-            yield again.set_params(seed=critic.get_params()["seed"] + k + 1, **tried), usable
 
 
 def written(result: CriticResult, measurement: Measured, folder: RunFolder | None) -> Outcome:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,7 +47,7 @@ class OtherPlanError(StoreError):
 
 @dataclass
 class ScoringRun:
-    """How far a run is: the finished parts of its rank, and what they hold.
+    """How far a run is: its finished parts, and what they hold.
 
     Attributes
     ----------
@@ -94,8 +93,6 @@ def score_parts(
     workers: int = 1,
     resume: bool = False,
     overwrite: bool = False,
-    rank: int = 0,
-    world: int = 1,
     part_size: int | None = None,
     reading: ReadingOptions | None = None,
     device: str = "auto",
@@ -121,8 +118,6 @@ def score_parts(
         Score what is missing in the folder, whose parts must be of the same critics, inputs, options and versions.
     overwrite
         Replace the parts in the folder.
-    rank, world
-        This run scores the parts whose number is ``rank`` modulo ``world``; runs of other ranks score the others.
     part_size
         Documents per part at most, and about 4 MB of text; default: those of the parts that are resumed, or 10,000.
     engine, address
@@ -142,8 +137,6 @@ def score_parts(
     exclude(resume=resume, overwrite=overwrite)
     need("engine", engine != LOCAL, address=address)
     elsewhere = None if engine == LOCAL else load_plugin(ADAPTERS, f"engine.{engine}")
-    if not 0 <= rank < world:
-        raise UsageError(f"rank {rank} of {world}", hint=f"ranks count from 0 to one less than {arg('world')}")
     if workers < 1 or (part_size is not None and part_size < 1):
         raise UsageError("workers and documents per part are at least 1")
     folders = critics if isinstance(critics, CriticFolders) else CriticFolders.of(critics)
@@ -154,15 +147,13 @@ def score_parts(
 
     def attempt(replace: bool) -> ScoringRun:
         begun = replace or not folder.manifest.exists()
-        plan, notes = _settled(folder, folders, inputs, reading, part_size, resume or world > 1, replace, world == 1)
-        mine = [i for i in range(len(plan)) if i % world == rank]
-        for file, part in [] if begun else map(plan.piece, mine):
+        plan, notes = _settled(folder, folders, inputs, reading, part_size, resume, replace)
+        parts = range(len(plan))
+        for file, part in [] if begun else map(plan.piece, parts):
             if file.has_changed(part):  # since the plan was made: size and time do not show it
                 raise OtherPlanError(folder, f"the content of {file.path}")
         run = ScoringRun(folder.path, left_out=left_out, notes=notes, failed=folders.failed)
-        # a rank of several replaces its own parts one by one, and deletes nothing
-        again = replace and world > 1
-        records = {i: None if again else folder.finished(i, plan.belongs(i)) for i in mine}
+        records = {i: folder.finished(i, plan.belongs(i)) for i in parts}
         run.done = [done_of(record) for record in records.values() if record is not None]
         run.kept = len(run.done)
         for name in folders.paths:
@@ -180,17 +171,16 @@ def score_parts(
                 if elsewhere is None
                 else elsewhere(job, workers, address=address).run(waiting)
             )
-            with stage("scoring parts", len(mine)) as advance:
+            with stage("scoring parts", len(parts)) as advance:
                 for done in finished:
                     run.done.append(done)
                     advance(len(run.done))
-        folder.sweep(mine)
+        folder.sweep(parts)
         return run
 
-    with folder.locked(rank):
+    with folder.locked():
         while True:
-            # several ranks score by the same critics, so that none of them leaves one out
-            with folders.leaving_out() if world == 1 else nullcontext():
+            with folders.leaving_out():
                 return attempt(overwrite)
             overwrite = True  # the other critics score the text from the start
 
@@ -203,7 +193,6 @@ def _settled(
     part_size: int | None,
     resume: bool,
     overwrite: bool,
-    alone: bool,
 ) -> tuple[Plan, list[str]]:
     """Make the plan, check it against the one in the folder, and put manifest and critics there.
 
@@ -214,9 +203,9 @@ def _settled(
     """
     notes: list[str] = []
     earlier: Plan | None = None
-    if overwrite and alone:
+    if overwrite:
         folder.clear()
-    elif not overwrite and folder.manifest.exists():
+    elif folder.manifest.exists():
         if not resume:
             raise StoreError(
                 f"{folder.path} already holds rows of scores",

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypedDict
 
 from momus.errors import StoreError, UsageError
-from momus.inference.multiplicity import holm
 from momus.parameters import Range
 from momus.schema import build
 
@@ -155,34 +153,3 @@ class Looks:
         looks = cls(state["alpha"], state["planned"])
         looks.number, looks.p_always = state["number"], state["p_always"]
         return looks
-
-
-def add_family(family: Mapping[str, Looks], p: Mapping[str, float | None]) -> dict[str, Look]:
-    """Add one look at several tests: Holm's adjustment over the tests, alpha spending over the looks.
-
-    The probability of any false alarm of any test at any look is at most α, since Holm's method keeps the level that is
-    spent on each look.
-
-    Parameters
-    ----------
-    family
-        Looks by name of the test, all at the same look.
-    p
-        p-value of each test; None (not tested) counts as 1.
-
-    Raises
-    ------
-    UsageError
-        The names differ, or a test is not at the same look as the others.
-
-    >>> looks = add_family({"length": Looks(), "unigram": Looks()}, {"length": 0.008, "unigram": 0.007})
-    >>> [(look.p, look.alarm) for look in looks.values()]  # Holm: 2 · 0.007 is below 0.0146
-    [(0.014, True), (0.014, True)]
-    """
-    if set(family) != set(p) or len({(t.number, t.alpha, t.planned) for t in family.values()}) > 1:
-        raise UsageError(
-            f"a family of looks at {', '.join(sorted(family))} got p-values of {', '.join(sorted(p))}",
-            hint="give one p-value per test, and add all looks with add_family",
-        )
-    adjusted = holm([1.0 if p[name] is None else float(p[name] or 0.0) for name in family])
-    return {name: looks.add(p=float(value)) for (name, looks), value in zip(family.items(), adjusted, strict=True)}

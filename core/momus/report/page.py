@@ -36,7 +36,7 @@ from momus.report.words.joint import (
     without_rank,
 )
 from momus.report.words.leads import first_sentences
-from momus.report.words.sentences import axis_line, axis_sentences, finding_words, label, legend
+from momus.report.words.sentences import axis_line, axis_sentences, label, legend
 from momus.report.words.table import overview
 from momus.report.words.trust import trust_items
 from momus.runs.answer import Answer, answer_of
@@ -91,7 +91,6 @@ def render(comparison: Results) -> str:
         level=percentage(comparison.signature["confidence"], 0),
         families=families(comparison.verdicts, comparison.signature["multiplicity"]),
         floors=floors(comparison.verdicts, comparison.signature["multiplicity"]),
-        delta=comparison.signature.get("equivalence"),
         refits=any(v.refit_spread is not None for v in comparison.verdicts),
         without_rank=without_rank(joint, {r.name: r.axis for r in comparison.results}),
         ranked=any(c.rank is not None for c in answer.corpora),
@@ -196,7 +195,6 @@ HELPERS: Mapping[str, Any] = {
     "axis_line": axis_line,
     "axis_sentences": axis_sentences,
     "outlier_passages": outlier_passages,
-    "finding_words": finding_words,
     "label": label,
     "interval": _interval,
     "kind": lambda item: type(item).__name__,

@@ -16,7 +16,7 @@ from momus.joint.ranks import ALL_AXES
 from momus.report.safe import one_line
 from momus.report.words.against import basis, blocks_of
 from momus.report.words.blocks import PrintedBlock, terminal_blocks
-from momus.report.words.findings import families, floors, gap, parts_tables, shows
+from momus.report.words.findings import families, floors, gap, parts_tables
 from momus.report.words.format import number, p_value, plain_text, text_table
 from momus.report.words.joint import group_blocks, pair_lines, pair_rows, pair_sentences, rank_cells, without_rank
 from momus.report.words.leads import first_sentences
@@ -47,17 +47,10 @@ LINES = 3
 WARNINGS = 3
 
 
-def comparison_view(comparison: Results, every: bool = False, wide: bool = False) -> RenderableType:
-    """Build the view of a comparison.
-
-    Parameters
-    ----------
-    every, wide
-        Add the table of all numbers, which is up to 170 columns wide: of every statistic, or of headline statistics
-        only.
-    """
+def comparison_view(comparison: Results, every: bool = False) -> RenderableType:
+    """Build the view of a comparison; with ``every``, with the table of all numbers, up to 170 columns wide."""
     if comparison.against is not None:
-        return _against_view(comparison, comparison.against, every, wide)
+        return _against_view(comparison, comparison.against, every)
     answer = answer_of(comparison)
     if not answer.corpora:
         return Text("Nothing was compared.")
@@ -68,8 +61,8 @@ def comparison_view(comparison: Results, every: bool = False, wide: bool = False
     parts += [Text(line, style="dim") for line in legend(answer)]
     gaps = [*largest_gaps(answer), *overuse_lines(overuse_of(comparison.results, answer))]
     parts += [Text(""), *(_named(name, sentence) for name, sentence in gaps)] if gaps else []
-    if every or wide:
-        parts += [Text(""), wide_view(comparison, every)]
+    if every:
+        parts += [Text(""), wide_view(comparison)]
     else:
         slices = terminal_blocks(slice_blocks(answer.slices, every=False), narrow=True)
         parts += [Text(""), *slices] if slices else []
@@ -80,25 +73,25 @@ def comparison_view(comparison: Results, every: bool = False, wide: bool = False
     return Group(*parts)
 
 
-def _against_view(comparison: Results, against: Against, every: bool = False, wide: bool = False) -> RenderableType:
-    """Build the view of a comparison with a model; with ``every`` or ``wide``, with all tables, and every number."""
+def _against_view(comparison: Results, against: Against, every: bool) -> RenderableType:
+    """Build the view of a comparison with a model; with ``every``, with all tables, and every number."""
     answer = answer_of(comparison)
     if not answer.corpora:
         return Text("Nothing was compared.")
     sentences = first_sentences(answer)
     parts: list[RenderableType] = [Text(one_line(s, 600), style="" if i else "bold") for i, s in enumerate(sentences)]
     parts.append(Text(one_line(basis(comparison, against)), style="dim"))
-    blocks = terminal_blocks(blocks_of(answer, against, comparison.joint, every or wide))
+    blocks = terminal_blocks(blocks_of(answer, against, comparison.joint, every))
     parts += [Text(), *blocks] if blocks else []
-    if every or wide:
-        parts += [Text(""), verdict_table(comparison.verdicts, every)]
+    if every:
+        parts += [Text(""), verdict_table(comparison.verdicts)]
     parts += [Text(f"Note: {one_line(w)}", style="yellow") for w in comparison.warnings]
     return Group(*parts)
 
 
-def comparison_text(comparison: Results, width: int = WIDTH, every: bool = False, wide: bool = False) -> str:
+def comparison_text(comparison: Results, width: int = WIDTH, every: bool = False) -> str:
     """Render `comparison_view` as plain text."""
-    return plain_text(comparison_view(comparison, every, wide), max(width, WIDE) if every or wide else width)
+    return plain_text(comparison_view(comparison, every), max(width, WIDE) if every else width)
 
 
 def _trust(comparison: Results) -> Text:
@@ -189,16 +182,14 @@ def _wrapped(text: str) -> list[str]:
 Cell = Callable[[Verdict], str | Text]
 
 
-def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
-    """Build a rich table, of the row that speaks for each axis unless ``every`` is set."""
-    shown = verdicts if every else speaking(verdicts)
-    deltas = {v.delta for v in shown if v.delta is not None}
+def verdict_table(shown: list[Verdict]) -> Table:
+    """Build a rich table of all rows."""
     refitted = any(v.refit_spread is not None for v in shown)
     old, new = ("old", "new") if any(v.band_source == OWN for v in shown) else ("real", "generated")
     names: list[tuple[str, Cell]] = [
         ("axis", lambda v: v.axis),
         ("generated", lambda v: v.generated if v.reference == "real" else f"{v.generated} − {v.reference}"),
-        *([("statistic", lambda v: v.statistic)] if every else []),
+        ("statistic", lambda v: v.statistic),
     ]
     numbers: list[tuple[str, Cell]] = [
         ("÷ band", gap),
@@ -209,14 +200,12 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
         ("n", _sizes),
         ("p adj.", lambda v: p_value(v.p_adjusted)),
         *([("± over refits", lambda v: number(v.refit_spread))] if refitted else []),
-        *([(f"within ±{max(deltas):g}", shows)] if deltas else []),
     ]
     last: tuple[str, Cell] = ("verdict", lambda v: Text(finding(v), style="bold" if v.differs else ""))
     columns = [*names, *numbers, last]
-    align = "l" * len(names) + "r" * (len(numbers) - bool(deltas)) + "l"
+    align = "l" * len(names) + "r" * len(numbers) + "l"
     table = text_table([head for head, _ in columns], [[cell(v) for _, cell in columns] for v in shown], align)
-    if every:
-        table.columns[2].no_wrap = True  # the name of a statistic is one word
+    table.columns[2].no_wrap = True  # the name of a statistic is one word
     return table
 
 
@@ -226,13 +215,13 @@ def _sizes(v: Verdict) -> str:
     return f"{v.n_real:,} | {v.n_generated:,}{pairs}{f' (−{unscored:,})' if unscored else ''}"
 
 
-def wide_view(comparison: Results, every: bool = False) -> RenderableType:
+def wide_view(comparison: Results) -> RenderableType:
     """Build the table of verdicts, followed by the joint analyses, warnings, unscored documents and signature."""
-    parts: list[RenderableType] = [verdict_table(comparison.verdicts, every)]
+    parts: list[RenderableType] = [verdict_table(comparison.verdicts)]
     if comparison.pairs:
         parts += [Text("\nGenerated corpora compared with each other (p adjusted over this table)", style="bold")]
         sentences = pair_sentences(comparison.pairs)
-        parts += [verdict_table(pair_rows(comparison.pairs), every), *(Text(one_line(s)) for s in sentences)]
+        parts += [verdict_table(pair_rows(comparison.pairs)), *(Text(one_line(s)) for s in sentences)]
     blocks = terminal_blocks(analysis_blocks(comparison))
     parts += [Text(), *blocks] if blocks else []
     parts += [Text("Note:", style="yellow").append(f" {one_line(w)}", style="default") for w in comparison.warnings]

@@ -92,37 +92,27 @@ class RowFolder:
         return self.path / RECORDS / f"{part:0{DIGITS}}.json"
 
     @contextmanager
-    def locked(self, rank: int) -> Iterator[None]:
-        """Create the folder, and be the only process that writes the parts of this rank.
+    def locked(self) -> Iterator[None]:
+        """Create the folder, and be the only process that writes its parts.
 
         Raises
         ------
         StoreError
-            The path is a file or holds other files, or another process has this rank.
+            The path is a file or holds other files, or another process writes to it.
         """
-        check_folder(self.path, ROWS, leftovers=[p.name for p in self.path.glob(f"{LOCK}-*")])
+        check_folder(self.path, ROWS, leftovers=[LOCK])
         with writing(self.path, ROOM):
             make_folder(self.path)
             if not (self.path / MARK).exists():  # whose it is, until and if ever the manifest says so
                 write_bytes(self.path / MARK, ROWS.name.encode("ascii"))
-        lock = Lock(self.path / f"{LOCK}-{rank}", f"{self.path} (rank {rank})").acquire()
+        lock = Lock(self.path / LOCK, str(self.path)).acquire()
         try:
             yield
         finally:
             lock.release()
 
     def clear(self) -> None:
-        """Delete all parts and critics; the manifest first, so that a rest is never taken for a whole.
-
-        Raises
-        ------
-        StoreError
-            Another process writes parts of the folder.
-        """
-        # rank 0 is held by the caller; taking the others' locks shows that nobody writes
-        for lock in self.path.glob(f"{LOCK}-*"):
-            if lock.name != f"{LOCK}-0":  # rank 0 is this process
-                Lock(lock, str(self.path)).acquire().release()
+        """Delete all parts and critics; the manifest first, so that a rest is never taken for a whole."""
         with writing(self.path, ROOM):
             delete(self.manifest)
             # reverse order: files before the folders that hold them

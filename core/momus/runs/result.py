@@ -93,8 +93,6 @@ class RunRecord(TypedDict):
     multiplicity: Literal["holm", "bh", "holm-table", "bh-table", "none"]
     device: str
     top: Count
-    refits: Count
-    equivalence: float | None
     split: bool
     icu: NotRequired[str]
     left_out: NotRequired[dict[str, str]]

@@ -119,13 +119,6 @@ class Texts:
             stored.forget_rows()
 
     @cached_property
-    def in_memory(self) -> list[Corpus]:
-        """The real and the generated texts, or samples of texts that stay in their files."""
-        if not self.in_parts:
-            return [self.real, *self.generated]
-        return [c.take(np.arange(len(c))) for c in self.analysed]
-
-    @cached_property
     def together(self) -> Corpus:
         """All documents of the real and the generated texts."""
         return pooled((self.real, *self.generated))

@@ -25,7 +25,7 @@ from momus.verdicts.running_text import judge_laws
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED, all_statistics, explained, scarce, tested_statistics, wordings
 from momus.verdicts.table import with_leading
-from momus.verdicts.verdict import Verdict, within
+from momus.verdicts.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ def judge(
     Parameters
     ----------
     settings, **options
-        `Settings`, or its fields one by one: ``paired``, ``permutations``, ``resamples``, ``confidence``, ``seed``,
-        ``equivalence`` are read here. For ``paired`` and several documents per prompt see `momus.inference.design_of`.
+        `Settings`, or its fields one by one: ``paired``, ``permutations``, ``resamples``, ``confidence``, ``seed``
+        are read here. For ``paired`` and several documents per prompt see `momus.inference.design_of`.
     only_headline
         Test the headline statistic alone.
     economy
@@ -104,7 +104,7 @@ def verdicts_of(
     bands: HumanBands | None,
     family: int = 1,
 ) -> list[Verdict]:
-    """Make verdicts of tests, with their words, their human bands and what they say of equivalence.
+    """Make verdicts of tests, with their words and their human bands.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def verdicts_of(
         for result in results
     ]
     verdicts = with_bands(critic, verdicts, real, generated, bands, keys, settings.register)
-    return with_leading([within(v, settings.equivalence) for v in verdicts], family)
+    return with_leading(verdicts, family)
 
 
 def _judge_documents(

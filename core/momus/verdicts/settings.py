@@ -33,8 +33,6 @@ class Settings:
         Device of the critics that compute on one.
     top
         Number of outliers to show of each corpus.
-    equivalence
-        δ: test of each effect whether it lies within ±δ (two one-sided tests by interval inclusion).
     pairwise
         Whether to compare the generated corpora with each other too, by headline statistics.
     control_for
@@ -54,9 +52,6 @@ class Settings:
     better
         What is better than the text of the model ``against``, such as ``faults=fewer`` or ``length=nearer:human``
         (`momus.joint.better`).
-    refits
-        Number of bootstrap resamples of the fitting text on which to refit each critic, to report the spread of the
-        differences.
     """
 
     seed: Annotated[int, Range(0, MOST_SEED)] = 0
@@ -67,13 +62,11 @@ class Settings:
     paired: bool | None = None
     device: str = "auto"
     top: Annotated[int, Range(0)] = 5
-    equivalence: float | None = None
     pairwise: bool = False
     control_for: tuple[str, ...] = ()
     by: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     better: tuple[str, ...] = ()
-    refits: Annotated[int, Range(0, MOST_RESAMPLES)] = 0
     register: str = ""
     against: str = ""
     chain: bool = False

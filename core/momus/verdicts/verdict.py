@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from momus.arguments import arg
 from momus.critic import Critic
 from momus.critic.hooks import row_unit
 from momus.critic.powers import headline_of
 from momus.critic.scores import Scores
-from momus.errors import UsageError
 from momus.evidence import Wording
 from momus.inference import TestResult
 from momus.inference.intervals import ratio_interval
@@ -23,7 +21,7 @@ KEYS = (
     *("unscored_generated", "headline", "reference", "effect_low", "effect_high", "equivalence_low"),
     *("equivalence_high", "band", "band_low", "band_high", "band_source", "band_groups", "band_register"),
     *("band_correlation", "standard_error", "freedom", "effective_real"),
-    *("effective_generated", "left_out_real", "left_out_generated", "alpha", "delta", "equivalent", "refit_spread"),
+    *("effective_generated", "left_out_real", "left_out_generated", "alpha", "refit_spread"),
     *("leads", "p_axis", "p_axis_adjusted", "p_in_axis", "method", "wording", "selection"),
     *("optimism", "leading_width"),
 )
@@ -57,12 +55,8 @@ class Verdict(TestResult):
         family (`momus.verdicts.table.with_leading`).
     reference
         What the generated corpus is compared with: ``real``, or another generated corpus.
-    delta, equivalent
-        Whether the effect is shown to lie within ±δ: its interval at level 1 − 2α lies inside. None where no δ was
-        given, or where there is no interval.
     refit_spread
-        Standard deviation of the difference over fits of the critic, on bootstrap resamples of the fitted text or from
-        other starts (`Reporting.restarts`).
+        Standard deviation of the difference over fits of the critic from other starts (`Reporting.restarts`).
     selection
         How many times wider an interval must be so that of those that are selected from a table, since their rows
         differ, an expected share of at most α misses its value (`momus.verdicts.table.selected`).
@@ -92,8 +86,6 @@ class Verdict(TestResult):
     band_register: str = ""
     band_correlation: float = 0.0
     alpha: float = ALPHA
-    delta: float | None = None
-    equivalent: bool | None = None
     refit_spread: float | None = None
     leads: bool = False
     wording: Wording = field(default_factory=Wording)
@@ -211,29 +203,6 @@ class Verdict(TestResult):
         """The values of `KEYS` as a dict that JSON can hold."""
         nested = {"method": asdict(self.method), "wording": asdict(self.wording)}
         return {name: nested[name] if name in nested else getattr(self, name) for name in KEYS}
-
-
-def check_delta(delta: float | None) -> None:
-    """Raise `UsageError` unless δ is None or a positive number."""
-    if delta is not None and not (delta > 0 and math.isfinite(delta)):
-        raise UsageError(f"{arg('equivalence', delta)}: δ must be above 0", hint="0.2 is a small effect in Hedges' g")
-
-
-def within(verdict: Verdict, delta: float | None) -> Verdict:
-    """Record whether the effect is shown to lie within ±δ.
-
-    Raises
-    ------
-    UsageError
-        δ is not positive.
-    """
-    check_delta(delta)
-    if delta is None:
-        return verdict
-    low, high = verdict.equivalence_low, verdict.equivalence_high
-    # both one-sided tests at level α: the interval at level 1 − 2α inside ±δ (Schuirmann 1987)
-    inside = None if low is None or high is None else -delta < low and high < delta
-    return replace(verdict, delta=delta, equivalent=inside)
 
 
 def finite(value: float | None) -> float | None:

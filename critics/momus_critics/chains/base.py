@@ -10,7 +10,6 @@ import numpy as np
 
 from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TextCritic
-from momus.critic.fitted import Fitted
 from momus.critic.powers import Decomposition, DecompositionMixin
 from momus.critic.shifts import shift_table
 from momus.evidence import Edge, Evidence, Graph, MarkedDocument, Step, Table
@@ -70,15 +69,6 @@ class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
         visits = np.asarray(self.counts_[:, : self.states].sum(axis=0))
         self.shares_ = (visits + 0.5) / (visits + 0.5).sum()
         return visits
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        k = len(state.texts("titles_", least=1, distinct=False))
-        check_chain(state, k)
-        visits = self.counts_[:, :k].sum(axis=0) + 0.5
-        shares = state.probabilities("shares_", (k,))
-        state.require(np.allclose(shares, visits / visits.sum(), atol=1e-9), "shares_", "the shares of the counts")
-        state.array("positions_", (k,), low=0.0, high=1.0)
 
     def log_prior(self, latents: ChainLatents) -> LogPrior:
         """E log P_c(z), over M sections and the end state: M + 1 scored steps."""
@@ -152,14 +142,6 @@ class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
     transitions_: Floats
     shares_: Floats
     positions_: Floats
-
-
-def check_chain(state: Fitted, k: int) -> None:
-    """Check transition counts of k states, the smoothing constant and the smoothed transitions of a fitted state."""
-    counts = state.array("counts_", (k + 1, k + 1), low=0.0)
-    transitions = state.probabilities("transitions_", (k + 1, k + 1))
-    expected = chain.smooth(counts, state.number("constant_", above=0.0))
-    state.require(np.allclose(transitions, expected, atol=1e-9), "transitions_", "the smoothed counts")
 
 
 def counts_by_fold(labels: Ints, offsets: Ints, k: int, seed: int) -> list[Floats]:

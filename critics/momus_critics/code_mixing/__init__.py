@@ -13,7 +13,6 @@ from scipy.special import digamma, gammaln
 
 from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, SimplexDraws, Statistic, directions
 from momus.critic.base import WordCritic
-from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin, DeviceMixin, check_fitted
 from momus.errors import FittingError
 from momus.estimator import parametrized, reset
@@ -170,16 +169,6 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DeviceMixin):
         self.alpha_, self.phi_ = alpha[order], (phi / phi.sum(axis=1, keepdims=True))[order]
         self.vocabulary_, self.curve_ = list(vocabulary), np.array(curve, dtype=np.float64)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        words = state.texts("vocabulary_", least=1)
-        topics = len(state.array("alpha_", (None,), low=1e-300))
-        state.require(topics > 0, "alpha_", "at least one topic")
-        state.probabilities("phi_", (topics, len(words)))
-        state.array("curve_", (None,))
-        if state.value("known_") is not None:
-            state.component("known_", KnownWords)
 
     def known(self, corpus: Corpus) -> Tokens:
         """Tokens of a corpus that are in the vocabulary."""

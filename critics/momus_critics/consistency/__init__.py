@@ -11,7 +11,6 @@ from scipy import sparse
 
 from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, StateSequences, Statistic, directions
 from momus.critic.base import WordCritic
-from momus.critic.fitted import Fitted
 from momus.errors import FittingError
 from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence, MarkedDocument, Step
@@ -150,17 +149,6 @@ class Consistency(WordCritic[Memberships]):
         self.dimensions_ = model.fit_dimensions(native, strange)
         self.compared_ = len(native)
         self.told_apart_ = float((native > strange).mean())
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.component("vectors_", SectionVectors)
-        state.number("largest_", above=0.0, high=model.LARGEST)
-        state.number("half_", above=0.0)
-        state.number("dimensions_", above=0.0)
-        state.number("rate_", above=0.0, high=0.5)
-        state.number("known_", low=0.0, high=1.0)
-        state.number("told_apart_", low=0.0, high=1.0)
-        state.integer("compared_", 1)
 
     def _loading(self, gram: Floats, lengths: Floats) -> Floats:
         """a_m of the sections of a document, (M,); 0 for a section without a word that has weight."""

@@ -24,7 +24,6 @@ from scipy import sparse
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit, logit, logsumexp
 
-from momus.critic.fitted import Fitted
 from momus.estimator import Estimator
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
@@ -53,11 +52,6 @@ class SectionVectors(Estimator):
         self.counts_ = counts[kept].astype(np.int64)
         self.documents_ = len(table)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        words = len(state.texts("words_"))
-        state.array("counts_", (words,), "i", low=2, high=state.integer("documents_", 1))
 
     def known(self, table: TokenTable) -> Floats:
         """Share of the tokens of each document whose word other fitted documents have, (n,); 0 without tokens."""

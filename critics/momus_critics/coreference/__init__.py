@@ -13,7 +13,6 @@ import numpy as np
 
 from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TextCritic
-from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
 from momus.critic.tools import make_adapter, resource
 from momus.errors import FittingError, ReadingError, UsageError
@@ -214,10 +213,6 @@ class Coreference(MergeableMixin, TextCritic[MentionChains], AdvancedMixin):
             )
         self.process_ = self._new_process().learn(counts)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.component("process_", ChainProcess)
 
     def _chains(self, corpus: Corpus) -> tuple[Chains, Ints]:
         """Symbols of a corpus, and the character span of each, (N, 2)."""

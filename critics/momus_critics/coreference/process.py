@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic import Counts, Pooled
-from momus.critic.fitted import Fitted
 from momus.critic.shifts import shift_table
 from momus.errors import UsageError
 from momus.estimator import Estimator
@@ -88,21 +87,6 @@ class ChainProcess(Estimator):
             contexts, where = np.unique(grams // self.coder.base, return_inverse=True)
             self._keep(m, grams, weights, contexts, np.bincount(where, weights), np.bincount(where).astype(np.float64))
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.array("discounts_", (self.order,), low=0.0, high=1.0)
-        state.array("returns_", (self.order,), low=0.0, high=1.0)
-        for m in range(1, self.order + 1):
-            keys = state.ascending(f"keys{m}_", kind="i")
-            state.array(f"keys{m}_", kind="i", low=0, high=self.coder.base**m - 1)
-            contexts = state.ascending(f"contexts{m}_", kind="i")
-            counts = state.array(f"counts{m}_", (len(keys),), low=0.0)
-            owners, where = np.unique(keys // self.coder.base, return_inverse=True)
-            state.require(np.array_equal(owners, contexts), f"contexts{m}_", "the contexts of the windows")
-            for name, total in (("totals", np.bincount(where, counts)), ("types", np.bincount(where))):
-                stored = state.array(f"{name}{m}_", (len(contexts),))
-                state.require(bool(np.allclose(stored, total)), f"{name}{m}_", "sums over the windows")
 
     def _keep(self, m: int, *arrays: NDArray[np.generic]) -> None:
         """Store the tables of order m as fitted attributes, which are saved with the critic."""

@@ -21,7 +21,6 @@ from momus.critic import (
     Statistic,
     directions,
 )
-from momus.critic.fitted import Fitted
 from momus.critic.shifts import shift_table
 from momus.critic.statistic import total_variation
 from momus.estimator import parametrized
@@ -195,10 +194,6 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
         """Smooth the counts of n-grams."""
         self.process_ = self._new_process().learn(counts)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.component("process_", DenseNGrams)
 
     def project(self, batch: Corpus) -> SentenceClasses:
         """Classify the sentences of each document."""

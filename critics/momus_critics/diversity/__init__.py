@@ -10,7 +10,6 @@ from scipy import sparse
 
 from momus.critic import Counted, LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TextCritic
-from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin, ReadingMixin
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
@@ -142,17 +141,6 @@ class Diversity(TextCritic[AnswerSpread], AdvancedMixin, ReadingMixin):
         changed = (size, grouped) != (self.size_, self.grouped_)
         self.size_, self.grouped_ = size, grouped
         return changed
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.array("idf_", (len(state.texts("words_")),), low=0.0)
-        state.number("unknown_idf_", low=0.0)
-        state.number("mean_")
-        state.number("sd_", low=LEAST_SD)
-        state.integer("size_", low=2)
-        state.integer("prompts_", low=1)
-        state.text("baseline_")
-        state.texts("grouped_")
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Prompts with one answer."""

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from momus.critic import Counted, Pooled, Reporting, Rows, Statistic, directions
-from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
 from momus.critic.shifts import Named, shift_table
 from momus.critic.statistic import supremum
@@ -215,12 +214,6 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
         marginals, offsets = self._classes(first, last)
         self._learn_chain(marginals.argmax(axis=1), offsets, self.seed)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        super()._check_state(state)
-        sizes = [len(state.component(name, BernoulliMixture).shares_) for name in ("opening_", "ending_")]
-        state.require(sum(sizes) == len(self.titles_), "titles_", "a name for each class")
 
     def _classes(self, first: EdgeSentence, last: EdgeSentence) -> tuple[Floats, Ints]:
         """P(class | features) of each step, (N, K), and where documents begin: one step where there is one sentence."""

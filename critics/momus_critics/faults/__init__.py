@@ -9,7 +9,6 @@ from typing import Self
 import numpy as np
 
 from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, directions
-from momus.critic.fitted import Fitted
 from momus.evidence import Evidence, Faulty, MarkedDocument, Step, Table
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
@@ -72,14 +71,6 @@ class Faults(ProseCritic[Sheet]):
         flags[:, NUMBER["misspelt"]], flags[:, NUMBER["word-salad"]] = misspelt, salad
         self.rates_ = (flags.sum(axis=0) + 0.5) / (len(flags) + 1.0)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.component("words_", WordModel)
-        state.text("language_")
-        state.texts("scripts_")
-        rates = state.array("rates_", (len(KINDS),))
-        state.require(bool(((rates > 0) & (rates < 1)).all()), "rates_", "shares between 0 and 1")
 
     @property
     def _usual(self) -> Usual:

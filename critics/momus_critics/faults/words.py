@@ -8,7 +8,6 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from momus.critic.fitted import Fitted
 from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of, owners_of, ranges_of
 from momus.numeric.types import Bools, Floats, Ints
@@ -83,13 +82,6 @@ class WordModel(Estimator):
         disordered = np.zeros(len(prose), dtype=bool)
         disordered[known] = (real < self.limits_[:2]).any(axis=1)
         return spelt < self.limits_[2], disordered
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        words = state.texts("words_")
-        state.array("counts_", (len(words),), kind="i", low=1)
-        state.array("gains_", (SIZE + 1, SIZE + 1))
-        state.array("limits_", (3,))
 
     @staticmethod
     def _learned(prose: Prose, rows: Bools) -> WordModel:

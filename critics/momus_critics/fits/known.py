@@ -14,7 +14,6 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from momus.critic import Statistic
-from momus.critic.fitted import Fitted
 from momus.critic.powers import Decomposition
 from momus.estimator import Estimator, parametrized
 from momus.numeric.types import Bools, Floats, Ints
@@ -79,12 +78,6 @@ class KnownWords(Estimator):
             if np.allclose(before, (self.mean_, self.variance_), rtol=0.0, atol=1e-4):
                 break
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.texts("others_")
-        state.number("mean_")
-        state.number("variance_", above=0.0)
 
     def _count(
         self, table: TokenTable, vocabulary: Sequence[str], rules: VocabularyRules, elsewhere: int = 0

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logsumexp, softmax
 
-from momus.critic.fitted import Fitted
 from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
@@ -134,12 +133,6 @@ class BernoulliMixture(Estimator):
         """P(class | features), (N, K)."""
         log_joint = _log_joint(np.asarray(features, dtype=np.float64), self.shares_, self.probabilities_)
         return np.asarray(np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True)))
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        shares = state.probabilities("shares_", (None,))
-        values = state.array("probabilities_", (len(shares), None), low=0.0, high=1.0)
-        state.require(bool(((values > 0) & (values < 1)).all()), "probabilities_", "numbers between 0 and 1")
 
 
 def names_of(mixture: BernoulliMixture, features: Sequence[str]) -> list[str]:

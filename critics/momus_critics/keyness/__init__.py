@@ -11,7 +11,6 @@ from scipy import sparse
 
 from momus.arguments import arg
 from momus.critic import Counted, LogPrior, Note, Reporting, Rows, Statistic, directions
-from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
 from momus.critic.powers import ItemsMixin
 from momus.critic.splitting import usable_documents
@@ -113,14 +112,6 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         # unusable documents are not scored, and must not decide the terms
         proses = [self._prose(t) for t in map(usable_documents, texts) if len(t)]
         return frequent_terms(proses, self.min_count, self.vocabulary_size), min(map(_middle, proses), default=0)
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        terms = state.texts("terms_", least=1)
-        state.texts("asked_", least=1)
-        state.integer("window_", low=1)
-        process = state.component("process_", TermProcess)
-        state.require(len(process.probabilities_) == len(terms), "process_", "a probability of each term")
 
     @property
     def _columns(self) -> list[str]:

@@ -28,7 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from momus.critic.fitted import Fitted
 from momus.estimator import Estimator
 from momus.numeric.ragged import changes, distinct, number_keys, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
@@ -174,12 +173,6 @@ class TermProcess(Estimator):
         optimum = minimize_scalar(loss, bounds=(0.0, 1.5), method="bounded", options={"xatol": 0.01})
         self.growth_ = float(optimum.x)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.number("length_", low=1.0)
-        state.number("growth_", 0.0, 1.5)
-        state.array("probabilities_", (None,), low=1e-12, high=1 - 1e-12)
 
     def _exponents(self, lengths: Ints) -> Floats:
         """s of each document, (n,)."""

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, Self, cast
 import numpy as np
 
 from momus.critic import EvidenceMixin, LogPrior, Note, PairedCritic, Rows, Statistic, StatisticsMixin
-from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin, ReadingMixin, corpus_for
 from momus.critic.scores import Scores
 from momus.errors import FittingError
@@ -129,13 +128,6 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents whose label is of another type."""
         return [unfit(text or "", self.kind_) for text in batch.field(self.field)]
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.text("kind_", KINDS)
-        state.text("why_")
-        state.integer("skipped_")
-        state.component("process_", PROCESSES[self.kind_])
 
     def project(self, batch: Corpus) -> Any:
         """The label of each document, with its probabilities where the labeller is unsure."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from momus.critic import Pooled, Rows, StateSequences, Statistic, Values
 from momus.critic.base import TextCritic
-from momus.critic.fitted import Fitted
 from momus.critic.scores import LogPrior
 from momus.critic.shifts import shift_table
 from momus.critic.statistic import total_variation
@@ -23,7 +22,6 @@ from momus_critics.labels.process import (
     OTHER,
     TOLD,
     LearnsLabels,
-    check_labels,
     keys,
     learned,
     matrix,
@@ -98,12 +96,6 @@ class Categories(Flat[StateSequences]):
         self.labels_ = learned(values, self.field)
         counts = matrix(values, self.labels_).sum(axis=0) + 0.5
         self.shares_ = counts / counts.sum()
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        shares = state.probabilities("shares_", (None,))
-        state.require(bool((shares > 0).all()), "shares_", "shares above 0")
-        check_labels(state, len(shares))
 
     @property
     def state_names(self) -> Sequence[str]:
@@ -182,12 +174,6 @@ class Sets(Flat[Values]):
         """Count the documents that have each label."""
         self.labels_ = learned(values, self.field)
         self.shares_ = (self._matrix(values).sum(axis=0) + 0.5) / (len(values) + 1)
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        shares = state.array("shares_", (None,), low=0.0, high=1.0)
-        state.require(bool(((shares > 0) & (shares < 1)).all()), "shares_", "shares above 0 and below 1")
-        check_labels(state, len(shares))
 
     def _matrix(self, values: Sequence[Weights]) -> Floats:
         """Which labels each document has, (n, K); several unknown ones count as one."""

@@ -18,7 +18,6 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic import Reporting, Statistic
-from momus.critic.fitted import Fitted
 from momus.critic.rows import Counted, Pooled, aligned
 from momus.critic.scores import Scores
 from momus.errors import FittingError
@@ -206,9 +205,3 @@ def keys(labels: Sequence[str]) -> list[str]:
             name = f"{plain}_{copy}"
         names.append(name)
     return names
-
-
-def check_labels(state: Fitted, states: int) -> None:
-    """Check the labels of a state that was read from a folder."""
-    labels = state.texts("labels_", states, least=2)
-    state.require(labels[-1] == OTHER, "labels_", f"labels of which the last is {OTHER}")

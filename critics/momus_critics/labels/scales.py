@@ -10,7 +10,6 @@ import numpy as np
 
 from momus.critic import Counted, LogPrior, Pooled, Rows, Statistic, Values
 from momus.critic.base import TextCritic
-from momus.critic.fitted import Fitted
 from momus.critic.statistic import spread
 from momus.errors import FittingError
 from momus.estimator import parametrized
@@ -57,11 +56,6 @@ class Scale(LearnsLabels[float], TextCritic[Values]):
     @abstractmethod
     def log_density(self, z: Floats) -> Floats:
         """log P_c of numbers, (n,)."""
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.number("mean_")
-        state.number("sd_", above=0.0)
 
     def project(self, batch: Corpus) -> Values:
         """The number of each document."""
@@ -164,13 +158,6 @@ class Shares(Scale):
     def _inside(self, z: Floats) -> Floats:
         """Numbers within (0, 1): (z (n − 1) + ½) / n for n documents that were fitted on."""
         return np.asarray((z * (self.size_ - 1) + 0.5) / self.size_)
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        super()._check_state(state)
-        state.number("alpha_", above=0.0)
-        state.number("beta_", above=0.0)
-        state.integer("size_", low=2)
 
     def log_density(self, z: Floats) -> Floats:
         """log Beta(z; α, β)."""

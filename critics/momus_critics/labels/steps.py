@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from momus.critic import Pooled, Rows, Statistic
-from momus.critic.fitted import Fitted
 from momus.critic.shifts import shift_table
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument
@@ -17,7 +16,7 @@ from momus.sequences.forward_backward import TINY
 from momus.text.corpus import Corpus
 from momus_critics.chains.base import FOLDS, ChainCritic, relative_places
 from momus_critics.chains.posterior import ChainLatents, bordered, factorised
-from momus_critics.labels.process import TOLD, LearnsLabels, check_labels, keys, learned, matrix, reporting_of, titles
+from momus_critics.labels.process import TOLD, LearnsLabels, keys, learned, matrix, reporting_of, titles
 from momus_critics.labels.values import Weights
 
 RARE = 0.01
@@ -59,11 +58,6 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
         folds = [_counted(weights, offsets, np.arange(f, len(values), FOLDS)) for f in range(FOLDS)]
         visits = self._learn_counts(folds)
         self.positions_ = np.clip(relative_places(offsets) @ weights / np.maximum(visits, 1e-12), 0.0, 1.0)
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        super()._check_state(state)
-        check_labels(state, self.states)
 
     def project(self, batch: Corpus) -> ChainLatents:
         """The labels of each step, with their probabilities where some are unsure."""

@@ -12,7 +12,6 @@ import numpy as np
 
 from momus.arguments import arg
 from momus.critic import LogPrior, Reporting, RunningTextCritic, directions
-from momus.critic.fitted import Fitted
 from momus.errors import FittingError
 from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Direction, Evidence, Role, Series, both
@@ -203,13 +202,6 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         # blocks on one line would give any other block an infinite NLL
         self.spread_ = max(line.error, 1e-3)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        for name in ("exponent_", "intercept_", "block_slope_", "block_intercept_"):
-            state.number(name)
-        state.number("error_", low=0.0)
-        state.number("spread_", above=0.0)
 
     def project(self, batch: Corpus) -> LawPoints:
         """Compute the curve of each block."""

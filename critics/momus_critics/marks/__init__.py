@@ -9,7 +9,6 @@ import numpy as np
 
 from momus.critic import Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TextCritic
-from momus.critic.fitted import Fitted
 from momus.critic.shifts import shift_table
 from momus.critic.statistic import total_variation
 from momus.evidence import Evidence, MarkedDocument
@@ -119,12 +118,6 @@ class Marks(MergeableMixin, TextCritic[CharacterCounts]):
         self.shares_ = share
         self.correlations_ = np.clip(correlation, LEAST, 0.9)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        for name in ("shares_", "correlations_"):
-            values = state.array(name, (len(CLASSES),), low=0.0, high=1.0)
-            state.require(bool(((values > 0) & (values < 1)).all()), name, "numbers between 0 and 1")
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without a word."""

@@ -11,7 +11,6 @@ import numpy as np
 from scipy.special import softmax
 
 from momus.critic import Note, Rows, Statistic
-from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, check_fitted
 from momus.errors import FittingError
 from momus.estimator import construct, parametrized
@@ -26,7 +25,7 @@ from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
 from momus_critics.passages.pieces import PlaceFeatures, corpus_pieces, returning, state_names
 from momus_critics.passages.segmenter import Segmenter
-from momus_critics.passages.tfidf import LsaEmbedder, WordPairs, make_embedder
+from momus_critics.passages.tfidf import WordPairs, make_embedder
 from momus_critics.passages.typed import TypedSections, type_names
 
 OWN = ("words", "lsa")
@@ -179,26 +178,6 @@ class Passages(ChainCritic, DeviceMixin):
             )
         self.typed_ = TypedSections(seed=self.seed).fit(real) if self.titles == "auto" and type_names(real) else None
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        super()._check_state(state)
-        state.component("embedder_")
-        places = state.component("places_", PlaceFeatures)
-        segmenter = state.component("segmenter_", Segmenter)
-        states, width = segmenter.mean_.shape
-        state.require(places.axes_.shape[1] == width, "segmenter_", f"{places.axes_.shape[1]} features")
-        if isinstance(self.embedder_, LsaEmbedder):
-            dimensions = self.embedder_.directions_.shape[1]
-            state.require(len(places.coefficients_) == dimensions, "places_", f"{dimensions} dimensions")
-        if isinstance(self.embedder_, WordPairs):
-            terms = len(self.embedder_.vocabulary_)
-            state.require(len(places.coefficients_) == terms, "places_", f"{terms} terms")
-        kept = state.array("kept_", (states,), "i", low=-1, high=self.states - 1)
-        numbers = np.array_equal(np.sort(kept[kept >= 0]), np.arange(self.states))
-        state.require(numbers, "kept_", "each state of the chain once")
-        if state.value("typed_") is not None:
-            state.component("typed_", TypedSections)
 
     def _chain(self, chains: list[Any]) -> tuple[Ints, Ints]:
         """One state per stretch, and where documents begin; a state unseen in fitting is mapped to the last one."""

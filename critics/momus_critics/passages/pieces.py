@@ -15,7 +15,6 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp
 
-from momus.critic.fitted import Fitted
 from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import group_sums, offsets_of, owners_of, places_of
 from momus.numeric.types import Floats, Ints
@@ -297,13 +296,6 @@ class PlaceFeatures(Estimator):
         solver = "sparse_cg" if sparse.issparse(x) else "auto"
         model = Ridge(PENALTY, solver=solver, tol=1e-3, max_iter=100).fit(x, targets)
         return np.ascontiguousarray(model.coef_.T), np.asarray(model.intercept_)
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        width = len(state.array("constant_", (WAVES + 2 * len(REACHES),)))
-        state.array("coefficients_", (None, width))
-        size = state.array("axes_", (width, None)).shape[1]
-        state.array("profile_", (self.bins, size))
 
     def transform(self, x: Vectors, offsets: Ints) -> Floats:
         """Features of vectors (N, D), float array (N, V)."""

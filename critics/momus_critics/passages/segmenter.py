@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from momus.critic.fitted import Fitted
 from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import changes, items_of, owners_of, places_of
 from momus.numeric.types import Floats, Ints
@@ -67,24 +66,6 @@ class Segmenter(Estimator):
             t.cpu().numpy() for t in (p.initial, p.transition, p.duration, p.final, e.mean, e.variance)
         )
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        k, width = state.array("mean_", (None, None)).shape
-        state.require(k > 0, "mean_", "at least one state")
-        state.array("variance_", (k, width), low=1e-30)
-        state.probabilities("initial_", (k,), logarithms=True)
-        state.array("transition_", (k, k), high=1e-4)
-        state.array("final_", (k,), high=1e-4)
-        # after each state comes another one or the end
-        leaving = np.exp(np.column_stack([self.transition_, self.final_]).astype(np.float64)).sum(axis=1)
-        state.require(bool(np.allclose(leaving, 1, atol=1e-3)), "transition_", "probabilities that sum to 1")
-        state.probabilities("duration_", (k, None), logarithms=True)
-        curve = state.value("curve_")
-        good = isinstance(curve, list) and all(
-            isinstance(p, list) and len(p) == 2 and all(isinstance(v, float) for v in p) for p in curve
-        )
-        state.require(good, "curve_", "pairs of numbers")
 
     def _choose(self, train: tuple[Floats, Ints], held: tuple[Floats, Ints]) -> int:
         """Smallest number of states within one standard error of the best, by paired differences over documents."""

@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from momus.critic.fitted import Fitted
 from momus.critic.tools import Embedder, make_adapter
 from momus.estimator import Estimator, construct, parametrized
 from momus.numeric.ragged import offsets_of
@@ -84,10 +83,6 @@ class WordPairs(Estimator):
         self.vocabulary_, self.idf_ = learn_vocabulary(texts, words_and_pairs, self.features)
         return self
 
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.array("idf_", (len(state.texts("vocabulary_")),), low=0.0)
-
     def embed(self, texts: Sequence[str]) -> sparse.csr_array:
         """Return vectors, sparse float array (N, terms); a text without known words gets zeros.
 
@@ -132,12 +127,6 @@ class LsaEmbedder(Estimator):
         _, _, v = randomized_svd(x, rank, n_iter=4, random_state=self.seed)
         self.directions_ = v.T.copy()
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        words = len(state.texts("vocabulary_"))
-        state.array("idf_", (words,), low=0.0)
-        state.array("directions_", (words, None))
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return vectors, float array (N, V); a text without known words gets zeros."""

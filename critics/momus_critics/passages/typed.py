@@ -14,14 +14,13 @@ import numpy as np
 from scipy import sparse
 from scipy.special import log_softmax, logsumexp
 
-from momus.critic.fitted import Fitted
 from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import changes, items_of, offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.plain import read_as
 from momus.text.vocabulary import OTHER, frequent_titles, normalize_title
-from momus_critics.chains.base import check_chain, counts_by_fold, smoothed
+from momus_critics.chains.base import counts_by_fold, smoothed
 from momus_critics.passages.faults import SectionProcess
 from momus_critics.passages.pieces import plain, spans
 from momus_critics.passages.tfidf import WordPairs
@@ -188,21 +187,6 @@ class TypedSections(Estimator):
         # one scale for both halves, whose ratio says whether a section begins
         top = np.maximum(parts[0].max(axis=1), parts[1].max(axis=1))[:, None]
         return np.exp(parts[0] - top), np.exp(parts[1] - top)
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        k = len(state.texts("types_", least=2))
-        terms = state.component("terms_", WordPairs)
-        check_chain(state, k)
-        state.array("stay_", (k,), low=0.0, high=1.0)
-        state.require(bool((self.stay_ < 1).all()), "stay_", "probabilities below 1")
-        state.number("sections_", low=1.0)
-        state.array("weights_", (len(terms.vocabulary_), 2 * k))
-        state.array("bias_", (2 * k,))
-        width = 2 * k + len(NEAR) + 1
-        state.array("slopes_", (width, 2 * k))
-        state.array("level_", (2 * k,))
-        state.probabilities("prior_", (2 * k,))
 
 
 def _with_neighbours(scores: Floats, offsets: Ints) -> Floats:

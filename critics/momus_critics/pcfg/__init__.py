@@ -11,7 +11,6 @@ import numpy as np
 
 from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, directions
 from momus.critic.base import WordCritic
-from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence
@@ -93,18 +92,6 @@ class Pcfg(WordCritic[ParsedSentences], DeviceMixin):
         counts = np.array(list(words.values()))  # (types,)
         self.unknown_ = float((counts == 1).sum() + unseen_types(counts))
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        labels = len(state.texts("labels_", least=1))
-        words = state.texts("words_", least=1)
-        state.probabilities("top_", (labels,))
-        binary = state.array("binary_", (labels, labels, labels), low=0.0, high=1.0)
-        lexical = state.array("lexical_", (labels, len(words)), low=0.0, high=1.0)
-        total = binary.sum(axis=(1, 2)) + lexical.sum(axis=1)  # over the expansions of each label, (K,)
-        state.require(bool(np.allclose(total, 1, atol=1e-6)), "binary_", "expansions of each label that sum to 1")
-        state.integer("trees_")
-        state.number("unknown_", low=1.0)
 
     def _sentences(self, batch: Corpus) -> tuple[list[list[str]], Ints]:
         """Words of each sentence of at most ``max_sentence`` words, and where documents begin, (n + 1,)."""

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic import Counts
-from momus.critic.fitted import Fitted
 from momus.errors import UsageError
 from momus.estimator import Estimator
 from momus.numeric.ragged import group_sums, offsets_of, ranges_of
@@ -73,11 +72,6 @@ class DenseNGrams(Estimator):
             below = _smoothed(table, below)
         self.probabilities_ = below
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.probabilities("probabilities_", (self.symbols + 1,) * self.order)
-        state.array("probabilities_", low=np.finfo(np.float64).tiny)
 
     def _codes(self, states: NDArray[np.integer], offsets: Ints) -> Ints:
         """Position in the table of the n-gram that ends at each symbol and at the end of each sequence: int64."""

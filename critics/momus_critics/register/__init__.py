@@ -9,7 +9,6 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from momus.critic import Gaussians, LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions
-from momus.critic.fitted import Fitted
 from momus.critic.hooks import is_fitted
 from momus.critic.shifts import shift_table
 from momus.errors import FittingError
@@ -108,14 +107,6 @@ class Register(ProseCritic[RegisterLatents]):
         # a feature without noise (Heywood case) would decide z alone
         self.noise_ = np.maximum(np.asarray(model.noise_variance_, dtype=np.float64), 1e-3)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        f = len(FEATURES)
-        state.array("mean_", (f,))
-        state.array("sd_", (f,), low=1e-3)
-        state.array("noise_", (f,), low=1e-3)
-        state.array("loadings_", (None, f))
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents of too few words for rates."""

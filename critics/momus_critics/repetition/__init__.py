@@ -9,7 +9,6 @@ from typing import Annotated, Self
 import numpy as np
 
 from momus.critic import Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
-from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
 from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence, MarkedDocument, Table
@@ -90,10 +89,6 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
         """Turn counts into hazards."""
         self.process_ = self._new_process().learn(counts)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.component("process_", CopyProcess)
 
     def project(self, batch: Corpus) -> Copies:
         """Find the copied stretches of each document."""

@@ -20,7 +20,6 @@ from typing import Self
 import numpy as np
 
 from momus.critic import Counts
-from momus.critic.fitted import Fitted
 from momus.critic.latents import StateSequences
 from momus.estimator import Estimator
 from momus.numeric.ragged import changes, number_keys, owners_of, places_of
@@ -210,15 +209,6 @@ class CopyProcess(Estimator):
         self.continue_ = (n("on") + 0.5) / (n("on") + n("off") + 1.0)
         self.expected_ = (n("copied") + 0.5) / (n("total") + 1.0)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        tiny = np.finfo(np.float64).tiny
-        for name, shape in (("begin_", (PLACES,)), ("expected_", (PLACES,)), ("continue_", (SOURCES, AGES))):
-            state.array(name, shape, low=tiny, high=1 - 1e-16)
-        state.probabilities("source_", (PLACES, SOURCES))
-        state.array("source_", (PLACES, SOURCES), low=tiny)
-        state.integer("last_", high=PLACES - 1)
 
     def _place(self, copies: Copies) -> Ints:
         """Class of each token's place, at most the last that real text reaches: int64 (N,)."""

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 
 from momus.critic import Note, Rows, Statistic
-from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin, DeviceMixin
 from momus.critic.statistic import perplexity
 from momus.critic.tools import SectionPosterior, make_adapter
@@ -165,21 +164,6 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
             # one way of reading for all texts, or a difference would be one of reading
             self.reads_ = BOTH if all(titled_share(text) >= TITLED for text in texts) else BODIES
         return self.reads_ != before
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        super()._check_state(state)
-        state.texts("titles_", least=2)
-        if self.posterior == "titles":
-            return
-        posteriors: list[tuple[str, Any]] = [("posterior_", state.component("posterior_"))]
-        reads = state.text("reads_", among=(BODIES, BOTH))
-        if self._may_read_titles:
-            posteriors.append(("titled_", state.component("titled_")))
-        state.require(self._may_read_titles or reads == BODIES, "reads_", BODIES)
-        for name, posterior in posteriors:
-            if isinstance(posterior, LinearPosterior):
-                state.require(posterior.bias_.shape == (self.states,), name, "one class per section type")
 
     def _labels(self, titles: Sequence[str]) -> Ints:
         """The number of each title's state, (N,); unknown titles are `OTHER`, the last."""

@@ -11,7 +11,6 @@ import numpy as np
 from scipy import sparse
 from scipy.special import log_softmax
 
-from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
 from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import group_sums, items_of, kept_offsets, offsets_of, places_of
@@ -53,10 +52,6 @@ class TermWeights(Estimator):
         self.idf_ = np.log((1.0 + len(offsets) - 1) / (1.0 + rows[used])) + 1.0  # (V,)
         return self
 
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        state.array("idf_", (len(state.texts("vocabulary_")),), low=0.0)
-
     def matrix(self, terms: Ints, offsets: Ints, names: list[str]) -> sparse.csr_array:
         """Weights of the known terms of each row, CSR array (N, V)."""
         index = {name: i for i, name in enumerate(self.vocabulary_)}
@@ -96,11 +91,6 @@ class SectionFeatures(Estimator):
         if self.titles:
             self.title_ = TermWeights().fit(*_titles(corpus, tokenizer))
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        for name in ("body_", "opening_", *(("title_",) if self.titles else ())):
-            state.component(name, TermWeights)
 
     @property
     def size(self) -> int:
@@ -214,13 +204,6 @@ class LinearPosterior(CalibratedPosterior):
         start = self._fit_temperature(x, offsets, labels, states)
         self.weights_, self.bias_ = regress(x, offsets, labels, states, PENALTY, start)
         return self
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        super()._check_state(state)
-        features = state.component("features_", SectionFeatures)
-        classes = len(state.array("bias_", (None,)))
-        state.array("weights_", (features.size, classes))
 
     def _fit_temperature(self, x: sparse.csr_array, offsets: Ints, y: Ints, states: int) -> Weights | None:
         """Fit the temperature on a held-out fifth of the documents; measure accuracy and calibration there.

@@ -14,7 +14,6 @@ from scipy.special import softmax
 
 from momus.critic import Counted, Gaussians, LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import WordCritic
-from momus.critic.fitted import SUMS_TO_ONE, Fitted
 from momus.critic.hooks import AdvancedMixin, DeviceMixin, check_fitted
 from momus.critic.powers import Decomposition, DecompositionMixin, ItemsMixin
 from momus.critic.scores import AGGREGATED
@@ -141,23 +140,6 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
     def tried(self) -> dict[str, Any]:
         """Whether words are points or have posteriors."""
         return {"word_posterior": "point" if self.point_ else "dirichlet"}
-
-    def _check_state(self, state: Fitted) -> None:
-        """Check a state read from a folder."""
-        words = state.texts("vocabulary_", least=1)
-        topics = len(state.probabilities("phi_", (None, len(words))))
-        state.require(topics > 1, "phi_", "at least two topics")
-        state.array("weights_", (topics, len(words)), low=0.0, high=1.0 + SUMS_TO_ONE)
-        state.array("mean_", (topics - 1,))
-        covariance = state.array("covariance_", (topics - 1, topics - 1))
-        state.require(np.allclose(covariance, covariance.T), "covariance_", "a symmetric matrix")
-        state.require(bool(np.linalg.eigvalsh(covariance).min() > 0), "covariance_", "a positive definite matrix")
-        state.array("curve_", (None,))
-        for name in ("point_", "refined_"):
-            state.flag(name)
-        for name in ("documents_", "tokens_"):
-            state.integer(name)
-        state.component("known_", KnownWords)
 
     @property
     def _rules(self) -> VocabularyRules:

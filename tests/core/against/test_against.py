@@ -292,7 +292,6 @@ def test_with_real_text_too_says_which_is_nearer() -> None:
         ({"against": {"a": ["x"], "b": ["y"]}}, "one text by name"),
         ({"against": {"new": answers(1, 10)}, "critics": ["length"]}, "called 'new'"),
         ({"against": {"old": answers(1, 10)}, "critics": ["heaps"]}, "running text"),
-        ({"against": {"old": answers(1, 10)}, "critics": ["length"], "refits": 3}, "fitted anew"),
         ({}, "no text to compare with"),
     ],
 )

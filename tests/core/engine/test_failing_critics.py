@@ -204,8 +204,6 @@ def test_so_where_the_critics_of_a_run_score(fitted, workers):
     named = [fitted / "run" / "critics" / name for name in ("failing", "length")]
     with pytest.raises(CriticError, match="there are no letters"):
         score_parts(named, text, fitted / "named")
-    with pytest.raises(CriticError, match="there are no letters"):
-        score_parts([fitted / "run"], text, fitted / "ranks", rank=0, world=2)
 
 
 def test_one_that_failed_is_tried_again_once_its_code_has_changed(fitted, mine):

@@ -101,7 +101,7 @@ def texts():
 
 def run(texts, critics, **options):
     fit, real, generated = texts
-    return compare(real, {"m": generated, "n": fit}, fit=fit, critics=critics, permutations=99, refits=2, **options)
+    return compare(real, {"m": generated, "n": fit}, fit=fit, critics=critics, permutations=99, **options)
 
 
 @pytest.fixture(scope="module")

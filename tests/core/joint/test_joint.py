@@ -118,7 +118,7 @@ def test_damaged_analyses_are_refused(content, tmp_path):
 def test_all_numbers_have_the_ranks(run):
     found, _, _ = run
     assert found.joint.ranking.of("all axes")[0].model == "same"
-    printed = comparison_text(found, wide=True)
+    printed = comparison_text(found, every=True)
     assert "Distance from real text over all axes" in printed
     assert "Among documents alike in length" in printed
     assert "By mode" in printed

@@ -195,13 +195,11 @@ def test_sums_by_unit_are_sums_of_rows(cut, whole, units, seed):
 
 
 @pytest.mark.slow
-def test_two_processes_and_ranks_write_the_same_files(place, tmp_path):
+def test_two_processes_write_the_same_files(place, tmp_path):
     texts, critics = [place / "real.jsonl", place / "generated.jsonl"], critics_of(place, "length")
     score_parts(critics, texts, tmp_path / "one", part_size=20)
     score_parts(critics, texts, tmp_path / "two", part_size=20, workers=2)
-    for rank in (2, 0, 1):
-        score_parts(critics, texts, tmp_path / "three", part_size=20, rank=rank, world=3)
-    assert contents(tmp_path / "one") == contents(tmp_path / "two") == contents(tmp_path / "three")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
 # What was changed

@@ -16,7 +16,6 @@ from momus.verdicts.settings import Settings, with_options
         ("confidence", 0.9999, 1.0),
         ("confidence", 0.01, 0.0),
         ("top", 0, -1),
-        ("refits", 0, -1),
     ],
 )
 def test_ranges_end_where_values_have_no_sense(name, good, bad):
@@ -26,8 +25,8 @@ def test_ranges_end_where_values_have_no_sense(name, good, bad):
 
 
 def test_options_replace_those_of_settings_and_unknown_ones_are_named():
-    settings = with_options(Settings(seed=3), {"refits": 2})
-    assert (settings.seed, settings.refits) == (3, 2)
+    settings = with_options(Settings(seed=3), {"top": 2})
+    assert (settings.seed, settings.top) == (3, 2)
     with pytest.raises(UsageError, match="sed") as error:
         with_options(None, {"sed": 3})
     assert "seed" in error.value.hint

@@ -1,4 +1,4 @@
-"""Verdicts: findings against sets of points, equivalence by its definition, adjustment against statsmodels."""
+"""Verdicts: findings against sets of points, adjustment against statsmodels."""
 
 from itertools import pairwise, product
 
@@ -16,7 +16,7 @@ from momus.evidence import Wording
 from momus.schema import build
 from momus.verdicts.judge import differences
 from momus.verdicts.table import adjust, selected, speaking, with_leading
-from momus.verdicts.verdict import Verdict, finite, within
+from momus.verdicts.verdict import Verdict, finite
 from momus_critics.length import Length
 
 ROW = {
@@ -67,25 +67,6 @@ def test_the_interval_of_the_gap_holds_the_gaps_of_all_effects_within(low, width
     verdict = row(effect_low=low, effect_high=low + width, band=0.5)
     gaps = np.abs(np.append(np.linspace(low, low + width, 101), 0 if low <= 0 <= low + width else low)) / 0.5
     assert verdict.gap_interval == pytest.approx((gaps.min(), gaps.max()))
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "inside"),
-    [(-0.19, 0.19, True), (-0.2, 0.1, False), (-0.1, 0.2, False), (-0.3, 0.1, False), (0.1, 0.3, False), (0, 0, True)],
-)
-def test_equivalent_means_an_interval_inside_of_both_margins(low, high, inside):
-    found = within(row(equivalence_low=low, equivalence_high=high), 0.2)
-    assert (found.equivalent, found.delta) == (inside, 0.2)
-
-
-def test_equivalence_needs_a_margin_and_an_interval():
-    plain = row(equivalence_low=0.0, equivalence_high=0.1)
-    assert within(plain, None) is plain
-    for missing in ("equivalence_low", "equivalence_high"):
-        assert within(changed(plain, **{missing: None}), 0.2).equivalent is None
-    for delta in (0.0, -1.0, float("nan"), float("inf")):
-        with pytest.raises(UsageError, match="δ must be above 0"):
-            within(plain, delta)
 
 
 def family(axis, generated, p_in_axis, single=None):
@@ -184,7 +165,7 @@ def test_an_unknown_adjustment_is_an_error_that_names_the_choices():
 
 
 def test_rows_go_into_json_and_back():
-    whole = row(low=None, refit_spread=0.5, leads=True, equivalent=False, delta=0.2)
+    whole = row(low=None, refit_spread=0.5, leads=True)
     assert read_row(whole.row()) == whole
     assert read_row({**whole.row(), "of a newer version": 3}) == whole
     assert hash(read_row(whole.row())) == hash(whole)

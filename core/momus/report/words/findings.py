@@ -63,11 +63,6 @@ def effective(v: Verdict) -> str:
     return f"{units}; as much as {v.effective_real:,.0f} and {v.effective_generated:,.0f} documents of equal length"
 
 
-def shows(verdict: Verdict) -> str:
-    """Return ``shown`` or ``not shown`` to lie within ±δ, or a dash if that was not tested."""
-    return "–" if verdict.equivalent is None else ("shown" if verdict.equivalent else "not shown")
-
-
 def method(verdict: Verdict) -> str:
     """Describe how the row was tested and how its interval was computed."""
     m = verdict.method

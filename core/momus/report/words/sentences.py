@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from momus.arguments import arg
 from momus.report.safe import one_line
 from momus.report.words.findings import statistic_name
-from momus.report.words.format import HUMAN, compared, number, p_value, percent, rounded, signed_percent
+from momus.report.words.format import HUMAN, compared, p_value, percent, rounded, signed_percent
 from momus.runs.answer import Answer, AxisAnswer, Cell
 from momus.runs.findings import Finding
 from momus.runs.overuse import NAMED, CorpusOveruse
@@ -254,24 +254,6 @@ def axis_line(axis: AxisAnswer) -> str:
     v = max(detectable, key=lambda v: v.mde or 0.0)
     power = f"a difference of {value(v, v.mde)} would have been found in 80 % of cases"
     return f"not told apart from human text{also}; {power}"
-
-
-def finding_words(v: Verdict) -> str:
-    """The finding of a row, with what a test of equivalence adds, so that both agree.
-
-    A difference can be significant, and significantly small: *differs, but significantly by less than 0.2*.
-    """
-    words = v.finding
-    if v.delta is None or v.equivalent is None or v.p_adjusted is None:
-        return words
-    delta = number(v.delta)
-    if v.differs:
-        return f"{words}, but significantly by less than {delta}" if v.equivalent else words
-    return (
-        f"{words}, and significantly less than {delta} apart"
-        if v.equivalent
-        else f"{words}; {delta} apart is not excluded"
-    )
 
 
 def overuse_lines(overused: Sequence[CorpusOveruse]) -> list[tuple[str, str]]:
