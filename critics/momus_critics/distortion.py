@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -64,6 +64,7 @@ class Distortion(TextCritic[ScoredTwice]):
     )
     sequence = True
     scripts = ANY
+    may_be_infinite: ClassVar[tuple[str, ...]] = ("edges_",)
 
     language_scorer: Mapping[str, Any] | None = None
     model_scorer: Mapping[str, Any] | None = None

@@ -152,6 +152,7 @@ def test_folders_without_digests_or_of_another_format_are_refused(saved, tmp_pat
     ("name", "change", "words"),
     [
         ("type-token", lambda c: c["state"].update(fitted_on_={}), "fitted_on_"),
+        ("type-token", lambda c: c["state"].update(alpha_={"@float": "nan"}), "finite"),
         ("type-token", lambda c: c["state"].update(score_=1), None),
         ("type-token", lambda c: c["state"].pop("fitted_hashes_"), "fitted_hashes_"),
         ("type-token", lambda c: c["state"].update(fit=1), "not a fitted attribute"),

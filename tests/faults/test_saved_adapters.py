@@ -100,6 +100,7 @@ CASES = [
     ("counts", {"json_change": lambda s: s.update(features_={"words_": ["a"]})}, "unscored failed at"),
     ("pyro", {"parameters_.bytes_": lambda v: within(v, with_nan)}, "the model or the guide fails"),
     ("pyro", {"parameters_.bytes_": lambda v: v[1:]}, "project failed at .*SafetensorError"),
+    ("pyro", {"curve_": with_nan}, "curve_.* finite numbers"),
     ("pyro", {"json_change": lambda s: s.update(shape_=[-1])}, "project failed at"),
     ("pyro", {"json_change": lambda s: s.update(plates_="x")}, "the model or the guide fails"),
 ]

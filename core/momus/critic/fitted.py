@@ -1,4 +1,4 @@
-"""Fitted state as JSON values and arrays, and back.
+"""Fitted state as JSON values and arrays, and back; checks of what was read: form and finiteness.
 
 ``critic.json`` holds the values, ``arrays.safetensors`` the arrays.
 """
@@ -38,14 +38,44 @@ class FittedOn(TypedDict):
     source: NotRequired[Source]
 
 
+def misfit(estimator: Estimator, name: str, expected: str) -> StoreError:
+    """The error for a fitted attribute that is not as expected."""
+    return StoreError(f"fitted attribute {name!r} of {type(estimator).__name__}: expected {expected}", hint=AGAIN)
+
+
+def check_finite(estimator: Estimator) -> None:
+    """Check that the state of an estimator and of its components holds no NaN and no infinity.
+
+    Raises
+    ------
+    StoreError
+        A floating-point value is not finite, and the class does not list it in ``may_be_infinite``.
+    """
+    unbounded = getattr(type(estimator), "may_be_infinite", ())
+    for name, value in fitted_state(estimator).items():
+        if isinstance(value, Estimator):
+            check_finite(value)
+        elif name not in unbounded and not _finite(value):
+            raise misfit(estimator, name, "finite numbers")
+
+
 def check_origin(critic: Estimator) -> None:
     """Check what every critic stores: what it was fitted on, and the hashes of those documents."""
     state = fitted_state(critic)
     hashes = state.get("fitted_hashes_")
     # compared, not subtracted: differences of unsigned numbers wrap
     if not isinstance(hashes, np.ndarray) or hashes.dtype.kind != "u" or not (hashes[1:] > hashes[:-1]).all():
-        raise StoreError("fitted attribute 'fitted_hashes_': expected unsigned integers in ascending order", hint=AGAIN)
+        raise misfit(critic, "fitted_hashes_", "unsigned integers in ascending order")
     build(FittedOn, state.get("fitted_on_"), "fitted attribute 'fitted_on_'", AGAIN)
+
+
+def _finite(value: Any) -> bool:
+    """Whether an array or number holds neither NaN nor infinity; other values do not."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind != "f" or bool(np.isfinite(value).all())
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return not sparse.issparse(value) or _finite(value.data)
 
 
 def pack(estimator: Estimator, prefix: str, arrays: Arrays) -> dict[str, Any]:

@@ -4,8 +4,8 @@ A critic is replaced by one rename, that of ``critic.json``: the new arrays are 
 their place after it. Whenever a process is killed, the folder holds one whole critic.
 
 ``critic.json`` carries SHA-256 digests of itself and of the arrays, so that a damaged folder is refused. Digests do not
-show who wrote a folder: a critic that would do more than compute is loaded only if the folder is trusted (see
-`momus.critic.effects`).
+show who wrote a folder: the state is checked as well, and a critic that would do more than compute is loaded only if
+the folder is trusted (see `momus.critic.effects`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 
 from momus.arguments import arg
 from momus.critic.effects import check_trusted, effects_of
-from momus.critic.fitted import AGAIN, Arrays, check_origin, pack, unpack
+from momus.critic.fitted import AGAIN, Arrays, check_finite, check_origin, pack, unpack
 from momus.critic.guard import blamed
 from momus.errors import MomusError, StoreError
 from momus.estimator import Estimator, construct
@@ -257,6 +257,7 @@ def load_critic(folder: Path, cls: type[_T], *, trust: bool, configured: dict[st
         unpack(critic, content["state"], arrays)
         if arrays:
             raise StoreError(f"array {min(arrays)!r} belongs to no fitted attribute", hint=AGAIN)
+        check_finite(critic)
         check_origin(critic)
     except StoreError as error:
         raise StoreError(f"{folder}: {error.message}", hint=error.hint) from error
