@@ -237,4 +237,8 @@ def layout_sentence(layouts: Sequence[TextLayout], axes: Mapping[str, Sequence[s
             touched = f", which touches {joined(list(axes[kind]))}" if axes.get(kind) else ""
             usual = f"{percentage(share[real.corpus], 0)} of {documents_of(real.corpus)}"
             said.append(f"{shares} against {usual} have {name}{touched}")
-    return f"Layout differs: {'; '.join(said)}; store both texts alike." if said else ""
+    return (
+        f"Layout differs: {'; '.join(said)}. {arg('normalise', ['whitespace'])} removes it from all texts."
+        if said
+        else ""
+    )

@@ -88,7 +88,7 @@ PANELS = {
         *("out", "no_out", "overwrite", "resume", "top", "every", "as_json", "markdown", "latex", "quiet"),
         *("keep", "jobs", "workers", "part_size", "engine", "address"),
     ),
-    READING: ("fmt", "encoding", "skip_bad_lines", "limits", "include", "turns", "language"),
+    READING: ("fmt", "encoding", "skip_bad_lines", "limits", "include", "turns", "language", "normalise"),
 }
 """Panels of the options of commands that read texts, with the parameters in each; the others are *Options*."""
 

@@ -200,6 +200,14 @@ class Reading:
             help="Language of the documents, e.g. de: field:NAME for each document's own, detect to detect it.",
         ),
     ] = None
+    normalise: Annotated[
+        str | None,
+        typer.Option(
+            "--normalise",
+            metavar="KINDS",
+            help="Give all texts one spelling of these, comma-separated: whitespace, quotes, dashes; default: none.",
+        ),
+    ] = None
 
     def options(self, names: Iterable[str] = (), labels: Iterable[str] | None = None) -> ReadingOptions:
         """What they say to the reader; ``names`` are those of the texts, ``labels`` files of labels."""
@@ -209,9 +217,9 @@ class Reading:
         if self.limits is not None:
             limits = replace(limits, document=parse_size(self.limits, arg("limits")))
         named = {name: chosen_fields(values[name], names) for name in ("field", "prompt", "where")}
-        keep = tuple(dict.fromkeys(comma_separated(self.keep) or ()))
-        more = {"limits": limits, "include": tuple(self.include or ()), "labels": tuple(labels or ()), "keep": keep}
-        return ReadingOptions(**values | named | more)
+        listed = {name: tuple(dict.fromkeys(comma_separated(values[name]) or ())) for name in ("keep", "normalise")}
+        more = {"limits": limits, "include": tuple(self.include or ()), "labels": tuple(labels or ())}
+        return ReadingOptions(**values | named | listed | more)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from momus.reading.streams import FORMATS, split_name
 from momus.redact import redacted
 from momus.text.corpus import Corpus
 from momus.text.languages import check_language, kept_field, with_languages
+from momus.text.normalising import check_kinds, normalised
 
 LISTS = {"include": ("patterns", "README*"), "keep": ("field names", "topic")}
 """Options that list names: of what, and one such name."""
@@ -35,10 +36,10 @@ class ReadingOptions:
 
     ``field``, ``prompt`` and ``where`` may be dicts by name of the text; that of the name ``*`` is for all others.
     ``language`` is that of all documents (``de``), ``field:NAME`` for the field that holds each document's, or
-    ``detect`` (`momus.text.languages`). An item of ``keep`` is the name of a field or ``NAME=PATH``;
-    ``needs`` are fields that critics read beside the text, which no document must have. ``labels`` are files of labels,
-    as ``NAME=PATH`` (`momus.reading.labels`), ``label_digests`` their SHA-256, and ``text`` the name of the text that
-    they look for.
+    ``detect`` (`momus.text.languages`). ``normalise`` names what gets one spelling in all texts
+    (`momus.text.normalising`). An item of ``keep`` is the name of a field or ``NAME=PATH``; ``needs`` are fields that
+    critics read beside the text, which no document must have. ``labels`` are files of labels, as ``NAME=PATH``
+    (`momus.reading.labels`), ``label_digests`` their SHA-256, and ``text`` the name of the text that they look for.
 
     >>> ReadingOptions(fmt="lines").fmt
     'lines'
@@ -58,6 +59,7 @@ class ReadingOptions:
     prompt: str | Mapping[str, str] | None = None
     where: str | Mapping[str, str] | None = None
     language: str | None = None
+    normalise: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     label_digests: tuple[str, ...] = ()
@@ -131,13 +133,14 @@ class ReadingOptions:
         return replace(self.named(name), encoding=codec(self.encoding), keep=self.kept, needs=())
 
     def of_documents(self, corpus: Corpus) -> Corpus:
-        """Apply what concerns documents that have been read: their languages and their labels."""
-        return labelled(with_languages(corpus, self.language), self.labels, self.text)
+        """Apply what concerns documents that have been read: their languages, one spelling, and their labels."""
+        return labelled(with_languages(normalised(corpus, self.normalise), self.language), self.labels, self.text)
 
     @property
     def kept(self) -> tuple[str, ...]:
         """The metadata fields to keep: those asked for, the one that holds the language, and those of critics."""
         check_language(self.language)
+        check_kinds(self.normalise)
         return tuple(dict.fromkeys((*self.keep, *kept_field(self.language), *self.needs)))
 
     def check_kept(self, corpora: Iterable[Corpus]) -> None:

@@ -6,6 +6,7 @@ import pytest
 import momus
 from momus import Corpus
 from momus.checks.languages import TextLayout, layout_of, layout_sentence
+from momus.reading import ReadingOptions
 from momus.report.words.leads import first_sentences
 from momus.runs.answer import answer_of
 from momus.text.sketches import TextSketch
@@ -34,7 +35,7 @@ def test_only_large_differences_are_said():
     assert layout_sentence([real, TextLayout("b", 5, 0.9, 0.0)], {}) == "", "too few documents"
     said = layout_sentence([real, near, far], {"breaks": ["rhythm", "repetition"]})
     shares = "90 % of b against 0 % of human documents have line breaks"
-    assert said.startswith(f"Layout differs: {shares}, which touches rhythm and repetition; store both texts alike.")
+    assert said.startswith(f"Layout differs: {shares}, which touches rhythm and repetition. normalise=['whitespace']")
 
 
 def test_the_first_line_of_the_answer_names_the_axes_that_line_breaks_touch():
@@ -54,3 +55,6 @@ def test_the_first_line_of_the_answer_names_the_axes_that_line_breaks_touch():
     shares = "100 % of broken against 0 % of human documents have line breaks"
     assert first.startswith(f"Layout differs: {shares}, which touches")
     assert str(found).startswith("Layout differs")
+    reading = ReadingOptions(normalise=("whitespace",))
+    again = momus.compare(list(real), {"broken": list(other["broken"])}, fit=texts(60, " "), reading=reading, **options)
+    assert not answer_of(again).layout
