@@ -9,7 +9,7 @@ from momus.errors import UsageError
 
 Format = Literal["number", "share", "score"]
 Direction = tuple[str, str] | tuple[()]
-INDICES = ("nats", "log", "sd")
+INDICES = ("nats", "√nats", "log", "sd")
 """First words of the units of what no reader can count."""
 PAIR = 'give what a lower and a higher value mean, such as ("shorter", "longer")'
 
@@ -75,6 +75,11 @@ class Wording:
         if self.format == "share" or self.item:
             return True
         return bool(self.unit) and self.unit.split()[0] not in INDICES
+
+    @property
+    def of_documents(self) -> bool:
+        """Whether its clause says how many documents have something."""
+        return self.clause.startswith("{} of documents ")
 
     def __post_init__(self) -> None:
         """Check the direction."""

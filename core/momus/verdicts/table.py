@@ -336,6 +336,8 @@ def of_documents(v: Verdict) -> bool:
     real, generated = v.real_value, v.generated_value
     if v.wording.format != "share" or real is None or generated is None or not v.difference:
         return False
+    if v.wording.of_documents:
+        return True
     if not v.effect:
         return v.method.zero_variance == "share"
     bernoulli = math.sqrt(max(real * (1 - real) + generated * (1 - generated), 0.0) / 2)

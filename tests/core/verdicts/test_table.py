@@ -87,6 +87,8 @@ def test_what_all_documents_of_one_text_have_and_none_of_the_other_is_no_rate():
     whole = member("titled", 0.001, 13.1, **titled)
     assert of_documents(whole)
     assert not of_documents(replace(whole, generated_value=0.6))
+    grouped = replace(whole, generated_value=0.6, wording=Wording(format="share", clause="{} of documents loop"))
+    assert of_documents(grouped), "whatever the deviation of its groups"
     others = {"wording": Wording("length", unit="words")}
     assert leading(whole, member("words", 0.001, 2.9, **others)) == "titled"
 
