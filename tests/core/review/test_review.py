@@ -14,7 +14,7 @@ from momus.errors import UsageError
 from momus.evidence import MarkedDocument, Step
 from momus.report.annotations import sarif, workflow_commands
 from momus.report.words.review import review_lines
-from momus.review import fit_body, review
+from momus.review import choose, fit_body, review
 from momus.review.judging import _classes
 from momus.review.kept import load_body, save_body
 from momus.review.spans import spans_of, stretch, stretches, word_counts
@@ -429,6 +429,22 @@ def test_documents_of_other_categories_are_judged_by_all_and_that_is_said(mixed)
         review(new, mixed, by="tone")
 
 
+def test_by_a_field_pairs_are_compared_by_pairs_of_their_category(mixed):
+    """Two documents of the body often differ as a wide and a tight one do; two tight ones do not."""
+    rng = np.random.default_rng(62)
+    new, old = (Corpus.from_texts([write(rng) for _ in range(60)], name="new") for write in (wide, tight))
+    new = new.with_field("kind", ["tight"] * 50 + ["wide"] * 10)
+    old = old.with_field("kind", ["tight"] * 40 + [None] * 10 + ["tight"] * 10)
+    pooled, within = choose(new, old, mixed), choose(new, old, mixed, by="kind")
+    told = [
+        np.mean([pair.odder == 0 and pair.rate <= 0.02 for pair in choice.pairs[:50]]) for choice in (pooled, within)
+    ]
+    assert told[0] < 0.4
+    assert told[1] > 0.7
+    assert within.pairs[50:] == pooled.pairs[50:], "documents of two kinds are compared by all"
+    assert [d.category for d in within.reviews[1].documents] == ["tight"] * 50 + [None] * 10
+
+
 def test_a_writer_who_is_a_group_is_judged_by_single_documents():
     """Whole groups would leave no writer both fitted on and held out."""
     human = Corpus.from_documents(two_kinds(490, 55, group=True), "two")
@@ -469,8 +485,11 @@ def test_the_command_judges_by_a_field_of_records_or_by_a_named_category(tmp_pat
         (document,) = json.loads(CliRunner().invoke(app, kept).stdout)["documents"]
         p.append(document["p"])
     assert p[0] < 0.05 < p[1]
-    refused = CliRunner().invoke(app, ["review", "draft.md", "--body", "body", "--by", "kind", "--against", "draft.md"])
-    assert isinstance(refused.exception, UsageError)
+    (tmp_path / "old.md").write_text(tight(np.random.default_rng(63)))
+    both = ["review", "draft.md", "--against", "old.md", "--body", "body", "--by", "kind=tight", "-q", "--json"]
+    content = json.loads(CliRunner().invoke(app, both).stdout)
+    assert [side["documents"][0]["category"] for side in content["reviews"]] == ["tight", "tight"]
+    assert content["pairs"][0]["odder"] == 0
 
 
 def test_documents_of_the_body_are_counted_and_said(body):
