@@ -141,7 +141,7 @@ def alone(texts: Sequence[str], new: dict[str, Any], body: Body) -> dict[str, An
     odd = np.array([document.odd(LEVEL) for document in judged.documents])
     row["human"], row["quarters"] = (int(odd.sum()), len(odd)), quarters(words, odd)
     row["remarks"] = sum(bool(document.remarks) for document in judged.documents)
-    row["excerpts"] = {n: share([stretch(t, n) for t in texts if len(t.split()) > 1.2 * n], body) for n in EXCERPTS}
+    row["excerpts"] = excerpts(texts, body)
     row["alone"] = {m: share([text for _, text in documents], body) for m, documents in new.items()}
     faults: dict[str, Callable[[str], str]] = {
         "loop": lambda t: looped(t, rng),
@@ -153,6 +153,11 @@ def alone(texts: Sequence[str], new: dict[str, Any], body: Body) -> dict[str, An
         "German": lambda t: t + GERMAN,
     }
     return row | {"faults": {name: share([planted(t) for t in texts[:60]], body) for name, planted in faults.items()}}
+
+
+def excerpts(texts: Sequence[str], body: Body) -> dict[int, tuple[int, int, int]]:
+    """`share` of stretches of texts, by their number of words."""
+    return {n: share([stretch(t, n) for t in texts if len(t.split()) > 1.2 * n], body) for n in EXCERPTS}
 
 
 def quarters(words: Any, odd: Any) -> list[tuple[int, int]]:
@@ -259,13 +264,11 @@ def beside(register: str, all_texts: Texts, body: Body, kept: Kept) -> dict[str,
             row[name][left_out] = share([text for _, text in documents], fitted_body)
             row[f"{name}, human"][left_out] = (int(odd.sum()), len(odd))
             row[f"{name}, quarters"][left_out] = quarters(words, odd)
-        of_own = bodies["unseen model"], lambda part, own=own: part.beside(own, human), DIVISIONS_OF_MODELS
-        for name, (whole, learn, count) in {
-            "unseen model": of_own,
-            "unseen register": (bodies["unseen register"], None, DIVISIONS),
-        }.items():
-            if left_out == min(new):
-                row[f"{name}, divisions"] = divisions(whole, rest, learn, count)
+        if left_out == min(new):
+            learn = lambda part, own=own: part.beside(own, human)  # noqa: E731
+            for name, again, count in zip(bodies, (learn, None), (DIVISIONS_OF_MODELS, DIVISIONS), strict=True):
+                row[f"{name}, divisions"] = divisions(bodies[name], rest, again, count)
+                row[f"{name}, excerpts"] = excerpts(texts, bodies[name])
         kept.save()
     return row
 
@@ -283,10 +286,10 @@ def table(rows: Sequence[dict[str, Any]]) -> list[str]:
     every = {"register": "all", "body": ""}
     for key in ("alone", *(f"{name}{side}" for name in WAYS for side in ("", ", human")), *QUARTERED):
         every[key] = {(row["register"], m): count for row in rows for m, count in row[key].items()}
-    every |= {"human": np.sum([row["human"] for row in rows], axis=0)}
-    every |= {"quarters": np.sum([row["quarters"] for row in rows], axis=0)}
-    every |= {"excerpts": {n: np.sum([row["excerpts"][n] for row in rows], axis=0) for n in map(str, EXCERPTS)}}
+    every |= {name: np.sum([row[name] for row in rows], axis=0) for name in ("human", "quarters")}
     every |= {"remarks": sum(row["remarks"] for row in rows)}
+    for key in ("excerpts", *(f"{name}, excerpts" for name in WAYS[1:])):
+        every[key] = {n: np.sum([row[key][n] for row in rows], axis=0) for n in map(str, EXCERPTS)}
     for row in (*rows, every):
         cells = [pooled([*row["alone"].values()])]
         cells += [f"{pooled([*row[w].values()])} ({pooled([*row[f'{w}, human'].values()])})" for w in WAYS]
@@ -298,15 +301,15 @@ def table(rows: Sequence[dict[str, Any]]) -> list[str]:
         remarks = pooled([(row["remarks"], row["human"][1])])
         lines.append(f"| {row['register']} | {pooled([row['human']])} | {parts[0]} | {parts[1]} | {remarks} |")
     ways = [name.removesuffix(", quarters") for name in QUARTERED]
-    lines += ["", f"| human documents beside | {' | '.join(ways)} |", "|---|---|---|"]
-    shares = [
-        " ".join(pooled([of[q] for row in rows for of in row[name].values()]) for q in range(4)) for name in QUARTERED
-    ]
-    lines += [f"| by quarter of length | {' | '.join(shares)} |"]
+    lines += ["", f"| human documents beside | {' | '.join(WAYS[1:])} |", "|---|---|---|"]
+    by_length = [" ".join(pooled([of[q] for of in every[name].values()]) for q in range(4)) for name in QUARTERED]
+    lines += [f"| by quarter of length | {' | '.join(by_length)} |"]
+    cut = [" ".join(pooled([count]) for count in every[f"{name}, excerpts"].values()) for name in WAYS[1:]]
+    lines += [f"| excerpts of 50, 80, 150 words | {' | '.join(cut)} |"]
     for row in rows:
-        cells = [f"{row[f'{w}, divisions'][0]:.3f} ± {row[f'{w}, divisions'][1]:.3f}" for w in ways]
+        cells = [f"{row[f'{w}, divisions'][0]:.3f} ± {row[f'{w}, divisions'][1]:.3f}" for w in WAYS[1:]]
         lines.append(f"| {row['register']}, divisions | {' | '.join(cells)} |")
-    means = [np.mean([row[f"{w}, divisions"][0] for row in rows]) for w in ways]
+    means = [np.mean([row[f"{w}, divisions"][0] for row in rows]) for w in WAYS[1:]]
     lines += [f"| mean of divisions | {' | '.join(f'{mean:.3f}' for mean in means)} |", ""]
     lines += ["| planted | odd | odd or remarked on |", "|---|---:|---:|"]
     for name in rows[0]["faults"]:

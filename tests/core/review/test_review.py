@@ -243,6 +243,27 @@ def test_a_contrast_of_another_kind_leaves_no_trace_in_the_body_without_it(body)
         fit_body(people, critics=["rhythm"], people=people)
 
 
+def test_held_out_documents_are_told_from_others_by_text_and_never_by_id(body):
+    """The same texts under other ids teach nothing of themselves; other texts under the same ids are no copies."""
+    human = Corpus.from_texts(texts_of(220, 0), name="essays")
+    models, others = (Corpus.from_texts(texts_of(60, seed), name=str(seed)) for seed in (48, 49))
+    renamed = Corpus.from_texts([d.text for d in human], [f"new {i}" for i in range(220)], name="essays")
+    np.testing.assert_array_equal(body.beside(models, renamed).odds, body.beside(models, human).odds)
+    strangers = Corpus.from_texts([d.text for d in others], body.held.ids[:60], name="others")
+    assert np.ptp(body.beside(models, strangers).odds, axis=1).max() == 0
+
+
+def test_answers_to_one_prompt_share_a_fold_and_keep_it(tmp_path):
+    texts = texts_of(120, 64)
+    human = Corpus.from_texts(texts, prompts=[str(i // 3) for i in range(120)], name="answers")
+    models = Corpus.from_texts(texts_of(40, 65), prompts=[str(i) for i in range(40)], name="models")
+    body = fit_body(human, models, critics=["rhythm"])
+    folds, prompts = body.folds[0], np.array(body.held.prompts)
+    assert all(len(set(folds[prompts == p])) == 1 for p in set(prompts))
+    save_body(body, tmp_path / "body")
+    np.testing.assert_array_equal(load_body(tmp_path / "body").folds[0], folds)
+
+
 def test_a_habit_of_models_is_found_in_words_that_none_of_their_texts_has():
     """Words in -ing follow "of" in people's texts and "to" in models', as often; each subject has stems of its own."""
 
