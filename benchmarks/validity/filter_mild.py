@@ -22,12 +22,12 @@ from spoilt import kinds, plain, sentences
 
 from momus.controls import DEFECTS
 from momus.critic import Critic
+from momus.critic.scoring import score
 from momus.inference.multiplicity import benjamini_hochberg
 from momus.numeric.types import Bools, Floats, Ints
 from momus.outliers.conformal import Calibrated, largest_rank
-from momus.outliers.rows import Measure
+from momus.outliers.rows import ODDITIES, Measure
 from momus.review import Body, fit_body
-from momus.review.contrast import Measured
 from momus.review.spans import word_counts
 from momus.text.corpus import Corpus
 
@@ -38,9 +38,20 @@ OF_SOME = ("three misspelt words", "broken off", "sentence repeated", "sentence 
 Rule = Callable[[Floats, Ints], Bools]
 
 
+def values_of(critics: Sequence[Critic[Any]], corpus: Corpus) -> Floats:
+    """What `momus filter` ranks documents by: (n, measures)."""
+    columns = []
+    for critic in critics:
+        scores = score(critic, corpus, summarize=False)
+        several = scores.rows.get(ODDITIES) if critic.reporting.oddities else None
+        columns.append(scores.outlying(critic.sequence)[:, None] if several is None else several)
+    return np.hstack(columns)
+
+
 def by_surprise(critics: Sequence[Critic[Any]], real: Floats, learns: bool) -> Rule:
     """The rule of `momus filter`, or by the largest surprise alone."""
-    calibrated = Calibrated.of(real, [Measure.of_class(type(c)).two_sided for c in critics], np.arange(len(real)))
+    sides = [m.two_sided for c in critics for m in Measure.columns(c.name, type(c)).values()]
+    calibrated = Calibrated.of(real, sides, np.arange(len(real)))
 
     def goes(new: Floats, words: Ints) -> Bools:
         ranks = (calibrated.leaning(lambda: [new]) if learns else calibrated).judge(new).ranks
@@ -50,8 +61,9 @@ def by_surprise(critics: Sequence[Critic[Any]], real: Floats, learns: bool) -> R
 
 
 def by_review(body: Body) -> Rule:
-    """What `momus review` ranks by, which leaves the critic `faults`, the last, to remarks."""
-    return lambda new, words: benjamini_hochberg(body.whole.judge(new[:, :-1], new[:, :0], words).p.tolist()) <= FDR
+    """What `momus review` ranks by, which leaves the critic `faults`, whose columns are the last, to remarks."""
+    count = len(body.critics)
+    return lambda new, words: benjamini_hochberg(body.whole.judge(new[:, :count], new[:, :0], words).p.tolist()) <= FDR
 
 
 def defects(texts: Sequence[str], others: Sequence[str]) -> dict[str, list[str]]:
@@ -60,7 +72,7 @@ def defects(texts: Sequence[str], others: Sequence[str]) -> dict[str, list[str]]
     planted = {}
     for what in OF_ALL:
         name, strength = what.split()
-        planted[what] = [d.text for d in DEFECTS[name].plant(corpus, float(strength), seed=0).corpus]
+        planted[what] = [d.text for d in DEFECTS[name].plant(corpus, float(strength), seed=0)]
     spoil = kinds(others)
     planted |= {name: [spoil[name](t, rng) for t in texts if len(sentences(t)) > 2] for name in OF_SOME}
     return {name: [t for t in of if t not in set(texts)] for name, of in planted.items()}
@@ -71,12 +83,12 @@ def measured(human: list[str], size: int, draws: int) -> list[str]:
     body = fit_body(Corpus.from_texts(human[:size], name="body"))
     reserved, rest = human[size : size + SPOILT], human[size + SPOILT :]
     critics = [*body.critics, *([body.watch] if body.watch else [])]
-    held = Measured.of(critics, body.held).values
+    held = values_of(critics, body.held)
     rules = *(by_surprise(critics, held, learns) for learns in (False, True)), by_review(body)
-    real, real_words = Measured.of(critics, Corpus.from_texts(rest)).values, word_counts(rest)
+    real, real_words = values_of(critics, Corpus.from_texts(rest)), word_counts(rest)
     lines, n_odd = [], round(SHARE * NEW)
     for name, texts in defects(reserved, rest[:50]).items():
-        odd, words = Measured.of(critics, Corpus.from_texts(texts)).values, word_counts(texts)
+        odd, words = values_of(critics, Corpus.from_texts(texts)), word_counts(texts)
         rng, outcomes = np.random.default_rng(0), []
         for _ in range(draws):
             some, good = rng.permutation(len(odd))[:n_odd], rng.permutation(len(real))[: NEW - n_odd]

@@ -300,7 +300,6 @@ def table(rows: Sequence[dict[str, Any]]) -> list[str]:
         parts = [" ".join(pooled([count]) for count in of) for of in (row["quarters"], row["excerpts"].values())]
         remarks = pooled([(row["remarks"], row["human"][1])])
         lines.append(f"| {row['register']} | {pooled([row['human']])} | {parts[0]} | {parts[1]} | {remarks} |")
-    ways = [name.removesuffix(", quarters") for name in QUARTERED]
     lines += ["", f"| human documents beside | {' | '.join(WAYS[1:])} |", "|---|---|---|"]
     by_length = [" ".join(pooled([of[q] for of in every[name].values()]) for q in range(4)) for name in QUARTERED]
     lines += [f"| by quarter of length | {' | '.join(by_length)} |"]

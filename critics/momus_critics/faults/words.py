@@ -142,9 +142,8 @@ class WordModel(Estimator):
         """Whether the words of each document, or of a passage of it, follow each other as in no real text, (n,)."""
         return np.asarray((np.nan_to_num(self.order(prose), nan=np.inf) < self.limits_[:2]).any(axis=1))
 
-    def misspelt(self, prose: Prose) -> Bools:
-        """Which tokens seem to be misspelt, (N,), in documents with more of them than real text, and none of others."""
-        gains, ratios = self.slips(prose)
+    def misspelt(self, prose: Prose, gains: Floats, ratios: Floats) -> Bools:
+        """Which tokens seem to be misspelt by their `slips`, (N,): in documents with more of them than real text."""
         return np.asarray((gains > np.log(2)) & (-ratios < self.limits_[2])[owners_of(prose.offsets)])
 
     def slips(self, prose: Prose) -> tuple[Floats, Floats]:
