@@ -1,8 +1,9 @@
 """Mild planted defects that a filter drops at a false-discovery rate of .05, if three in ten documents have them.
 
 Stories of people (``human-vs-lm``), news summaries and abstracts (``xsum``, ``arxiv`` of ``registers``; ``MOMUS_DATA``)
-are a body, of which two fifths fit critics, and a rest, from which new documents are drawn many times. Three rules rank
-them by the same values: the largest surprise, `momus filter` (which learns in what direction many documents lean), and
+are a body, of which two fifths fit critics, and a rest. Again and again, those that fitted none are divided into some
+that calibrate, as many as the body held out, and others, of which new documents are drawn. Three rules rank them by the
+same values: the largest surprise, `momus filter` (which learns in what direction many documents lean), and
 `momus review`. Printed: the share of the odd documents and of the real ones that go, and the false-discovery rate.
 
     nice python benchmarks/validity/filter_mild.py [--draws 50] [--out benchmarks/results/filter-mild.md]
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +44,13 @@ def values_of(critics: Sequence[Critic[Any]], corpus: Corpus) -> Floats:
     """What `momus filter` ranks documents by: (n, measures)."""
     columns = []
     for critic in critics:
-        scores = score(critic, corpus, summarize=False)
-        several = scores.rows.get(ODDITIES) if critic.reporting.oddities else None
-        columns.append(scores.outlying(critic.sequence)[:, None] if several is None else several)
+        scores, several = score(critic, corpus, summarize=False), critic.reporting.oddities
+        columns += [scores.outlying(critic.sequence)[:, None], *([scores.rows[ODDITIES]] if several else [])]
     return np.hstack(columns)
 
 
-def by_surprise(critics: Sequence[Critic[Any]], real: Floats, learns: bool) -> Rule:
+def by_surprise(sides: Sequence[bool], real: Floats, learns: bool) -> Rule:
     """The rule of `momus filter`, or by the largest surprise alone."""
-    sides = [m.two_sided for c in critics for m in Measure.columns(c.name, type(c)).values()]
     calibrated = Calibrated.of(real, sides, np.arange(len(real)))
 
     def goes(new: Floats, words: Ints) -> Bools:
@@ -81,26 +81,27 @@ def defects(texts: Sequence[str], others: Sequence[str]) -> dict[str, list[str]]
 def measured(human: list[str], size: int, draws: int) -> list[str]:
     """Lines of the table of one collection."""
     body = fit_body(Corpus.from_texts(human[:size], name="body"))
+    critics, count = [*body.critics, *([body.watch] if body.watch else [])], len(body.held)
+    sides = [m.two_sided for c in critics for m in Measure.columns(c.name, type(c)).values()]
     reserved, rest = human[size : size + SPOILT], human[size + SPOILT :]
-    critics = [*body.critics, *([body.watch] if body.watch else [])]
-    held = values_of(critics, body.held)
-    rules = *(by_surprise(critics, held, learns) for learns in (False, True)), by_review(body)
-    real, real_words = values_of(critics, Corpus.from_texts(rest)), word_counts(rest)
+    unseen = Corpus.from_texts([*(d.text for d in body.held), *rest])
+    real, real_words = values_of(critics, unseen), word_counts([d.text for d in unseen])
     lines, n_odd = [], round(SHARE * NEW)
     for name, texts in defects(reserved, rest[:50]).items():
         odd, words = values_of(critics, Corpus.from_texts(texts)), word_counts(texts)
         rng, outcomes = np.random.default_rng(0), []
         for _ in range(draws):
-            some, good = rng.permutation(len(odd))[:n_odd], rng.permutation(len(real))[: NEW - n_odd]
+            some, order = rng.permutation(len(odd))[:n_odd], rng.permutation(len(real))
+            held, good = order[:count], order[count : count + NEW - n_odd]
+            of_held = replace(body, held=unseen.take(held), values=real[held, : len(body.critics)], odds=real[held, :0])
+            rules = *(by_surprise(sides, real[held], learns) for learns in (False, True)), by_review(of_held)
             values = np.vstack([odd[some], real[good]])
             goes = [rule(values, np.concatenate([words[some], real_words[good]])) for rule in rules]
             wrong = [go[len(some) :].sum() for go in goes]
-            outcomes.append(
-                [
-                    (go[: len(some)].mean(), w / len(good), w / max(go.sum(), 1))
-                    for go, w in zip(goes, wrong, strict=True)
-                ]
-            )
+            shares = [
+                (go[: len(some)].mean(), w / len(good), w / max(go.sum(), 1)) for go, w in zip(goes, wrong, strict=True)
+            ]
+            outcomes.append(shares)
         cells = [" ".join(f"{x:.2f}" for x in cell) for cell in np.mean(outcomes, axis=0)]
         lines.append(f"| {name} | {len(odd)} | {' | '.join(cells)} |")
         print(lines[-1], flush=True)

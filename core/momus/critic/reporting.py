@@ -41,7 +41,7 @@ class Reporting:
     oddity_unit
         Unit of the critic's own measure of oddity (`AdvancedMixin.oddity`), such as ``nats by the best repair``.
     oddities
-        Names of several measures of oddity, by which `momus filter` ranks documents: the columns of rows ``oddities``.
+        Names of further measures of oddity, by which `momus filter` ranks documents: the columns of rows ``oddities``.
     faulty
         Whether its latents are the faults of a document, by name: `momus review` tells of them in any case.
     required

@@ -243,16 +243,19 @@ class ScoredText:
 
     def _columns(self, part: int, critic: str) -> Floats:
         names = {f"{critic}.nll": "nll", f"{critic}.states": "steps", f"{critic}.oddity": "oddity"}
-        path, schema, measures = self.text.paths[part], self.text.schemas[part], [*self.critics[critic].values()]
-        if len(measures) > 1:
-            if (several := column_of(critic, ODDITIES)) in schema.names:
-                return dense_rows(pq.read_table(path, columns=[several])[several])
-            return np.full((self.text.sizes[part], len(measures)), np.nan)  # none of these documents is scored
+        path, schema = self.text.paths[part], self.text.schemas[part]
         # only three columns: rows of counts are far larger
         table = pq.read_table(path, columns=[column for column in names if column in schema.names])
         if f"{critic}.oddity" not in schema.names:
             table = table.append_column(f"{critic}.oddity", pa.nulls(len(table), pa.float64()))
-        return measures[0].values(table.rename_columns(list(names.values())).to_pandas())
+        measure, *others = self.critics[critic].values()
+        values = measure.values(table.rename_columns(list(names.values())).to_pandas())[:, None]
+        if not others:
+            return values
+        # without a scored document, a part has no such rows
+        several = column_of(critic, ODDITIES)
+        rows = dense_rows(pq.read_table(path, columns=[several])[several]) if several in schema.names else np.nan
+        return np.hstack([values, np.broadcast_to(rows, (len(values), len(others)))])
 
     def yardstick(self, used: Bools, fdr: float) -> RealDocuments:
         """What documents are judged by: some of these, by a mask of all."""

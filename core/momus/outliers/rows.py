@@ -104,9 +104,8 @@ class Measure:
 
     @classmethod
     def columns(cls, name: str, critic: type[Critic[Any]]) -> dict[str, Measure]:
-        """The measures of a class of critics by name: one, or those that it declares (`Reporting.oddities`)."""
-        several = {f"{name} ({what})": cls(False, True) for what in critic.reporting.oddities}
-        return several or {name: cls.of_class(critic)}
+        """The measures of a class of critics by name: its own, and those that it declares (`Reporting.oddities`)."""
+        return {name: cls.of_class(critic)} | {f"{name} ({of})": cls(False, True) for of in critic.reporting.oddities}
 
 
 def rounded(values: Floats) -> Floats:
