@@ -150,13 +150,14 @@ def read_sheet(corpus: Corpus, prose: Prose, usual: Usual) -> Sheet:
     faults: list[list[Fault]] = [[] for _ in texts]
     ends = corpus.field(FINISH)
     loops, repeated = find_loops(texts)
-    gains, slips = usual.words.slips(prose)
+    foreign = foreign_sentences(prose, usual.common, usual.language)
+    gains, slips = usual.words.slips(prose, np.concatenate([np.zeros(0, np.int64), *(tokens for _, tokens in foreign)]))
     for row, (text, end, loop) in enumerate(zip(texts, ends, loops, strict=True)):
         faults[row] += _of_text(text, end, usual)
         if loop is not None:
             said = " ".join(loop.said.split()) or loop.said
             faults[row].append(Fault(NUMBER["loop"], loop.start, loop.stop, loop.times, _clipped(said)))
-    for row, fault in _of_words(texts, prose, usual, usual.words.misspelt(prose, gains, slips)):
+    for row, fault in _of_words(texts, prose, usual, foreign, usual.words.misspelt(prose, gains, slips)):
         # what loops is in no order, and needs no further word
         in_loop = fault.kind == NUMBER["word-salad"] and loops[row] is not None
         if not in_loop and not texts[row].lstrip().startswith(DATA):
@@ -193,21 +194,23 @@ def _cut(text: str, end: str | None) -> tuple[int, int] | None:
     return broken_off(said, read_blocks(said)) if may_break_off(said) else None
 
 
-def _of_words(texts: Sequence[str], prose: Prose, usual: Usual, misspelt: Bools) -> Iterator[tuple[int, Fault]]:
+def _of_words(
+    texts: Sequence[str], prose: Prose, usual: Usual, foreign: Sequence[tuple[int, Ints]], misspelt: Bools
+) -> Iterator[tuple[int, Fault]]:
     """Faults of words, by the document that has them; ``misspelt`` says of each token whether it seems to be, (N,)."""
-    foreign = foreign_sentences(prose, usual.common, usual.language)
     first = dict(reversed(foreign))
     times = Counter(row for row, _ in foreign)
     for row, tokens in first.items():
         yield row, _at_tokens("foreign-language", texts[row], prose, tokens, times[row])
     owners = owners_of(prose.offsets)
-    for row in np.unique(owners[misspelt]).tolist():
+    # words of another language are neither misspelt nor in an order that is known
+    for row in (r for r in np.unique(owners[misspelt]).tolist() if r not in first):
         tokens = np.flatnonzero(misspelt[prose.offsets[row] : prose.offsets[row + 1]]) + prose.offsets[row]
         words = list(dict.fromkeys(prose.spelled[i] for i in prose.codes[tokens].tolist()))
         start = max(texts[row].find(words[0]), 0)
         yield row, Fault(NUMBER["misspelt"], start, start + len(words[0]), len(words), _clipped(", ".join(words)))
     for row in np.flatnonzero(usual.words.salad(prose)).tolist():
-        if row not in first:  # words of another language are in no order that is known
+        if row not in first:
             tokens = np.arange(prose.offsets[row], prose.offsets[row + 1])
             yield row, _at_tokens("word-salad", texts[row], prose, tokens, 1)
 
