@@ -15,6 +15,7 @@ from momus.evidence import MarkedDocument, Step
 from momus.report.annotations import sarif, workflow_commands
 from momus.report.words.review import review_lines
 from momus.review import choose, fit_body, review
+from momus.review.contrast import FOLDS
 from momus.review.judging import _classes
 from momus.review.kept import load_body, save_body
 from momus.review.spans import spans_of, stretch, stretches, word_counts
@@ -235,7 +236,7 @@ def test_a_contrast_of_another_kind_leaves_no_trace_in_the_body_without_it(body)
     before = review(Corpus.from_texts(texts, name="new"), body)
     people, models = (Corpus.from_texts(texts_of(60, seed, 5, 20), name=str(seed)) for seed in (41, 42))
     beside = body.beside(models, people)
-    assert beside.odds.shape == (len(body.held), 5)
+    assert beside.odds.shape == (len(body.held), FOLDS)
     assert np.ptp(beside.odds, axis=1).max() == 0, "no document of the body was learned from: one regression serves all"
     assert all(d.p is not None for d in review(Corpus.from_texts(texts, name="new"), beside).documents)
     assert review(Corpus.from_texts(texts, name="new"), body) == before
