@@ -42,7 +42,7 @@ from momus.review.contrast import Measured, bag_of
 from momus.review.spans import stretch, word_counts
 from momus.text.corpus import Corpus
 
-LEVEL, BODY, TESTED, OF_MODEL = 0.05, 200, 200, 60
+LEVEL, BODY, TESTED, OF_MODEL, PLANTED = 0.05, 200, 200, 60, 60
 DIVISIONS, DIVISIONS_OF_MODELS = 100, 8
 """Divisions of human documents; each takes regressions of its own beside models of the same register."""
 EXCERPTS = (50, 80, 150)
@@ -152,7 +152,9 @@ def alone(texts: Sequence[str], new: dict[str, Any], body: Body) -> dict[str, An
         "control token": lambda t: t + "<|im_end|>",
         "German": lambda t: t + GERMAN,
     }
-    return row | {"faults": {name: share([planted(t) for t in texts[:60]], body) for name, planted in faults.items()}}
+    return row | {
+        "faults": {name: share([planted(t) for t in texts[:PLANTED]], body) for name, planted in faults.items()}
+    }
 
 
 def excerpts(texts: Sequence[str], body: Body) -> dict[int, tuple[int, int, int]]:
@@ -313,7 +315,7 @@ def table(rows: Sequence[dict[str, Any]]) -> list[str]:
     lines += ["| planted | odd | odd or remarked on |", "|---|---:|---:|"]
     for name in rows[0]["faults"]:
         odd, judged, marked = np.sum([row["faults"][name] for row in rows], axis=0)
-        lines.append(f"| {name} | {odd / judged:.3f} | {marked / judged:.3f} |")
+        lines.append(f"| {name} | {odd / judged:.3f} | {marked / PLANTED / len(rows):.3f} |")
     return [*lines, "", f"Documents a second: {' '.join(str(row['per_s']) for row in rows)}; others ran beside."]
 
 

@@ -158,29 +158,23 @@ def choose(
     """
     rows = _paired(documents, against)
     sides = [side.take(of, side.name) for side, of in zip((documents, against), rows.T, strict=True)]
-    names: list[str | None] = [None] * len(rows)
-    if by:
-        both = zip(*(side.field(by) for side in sides), strict=True)
-        names = [(a or b) if a == b or not (a and b) else None for a, b in both]
-        sides = [side.with_field(by, names) for side in sides]
+    of_categories = body.categories(by, level) if by else {}
+    both = zip(*(side.field(by) for side in sides), strict=True) if by else [("", "")] * len(rows)
+    names = [(a or b) if a == b or not (a and b) else None for a, b in both]
+    sides = [side.with_field(by, names) for side in sides] if by else sides
     measured = [body.measure(side) for side in sides]
     alone = [review(s, body, level, reporter, by, m) for s, m in zip(sides, measured, strict=True)]
-    of_categories = body.categories(by, level) if by else {}
     weights = np.array([WEIGHTS.get(critic.name, (0.0, 0.0)) for critic in body.critics]).reshape(-1, 2)
-    classes = [name if name in of_categories else "" for name in names]
+    classes = np.array([name if name in of_categories else "" for name in names])
     pairs: dict[int, Pair] = {}
-    for name in set(classes):
-        judges, of_class = (
-            of_categories.get(name or "", body),
-            np.array([i for i, c in enumerate(classes) if c == name]),
-        )
+    for name in np.unique(classes).tolist():
+        judges, of_class = of_categories.get(name, body), np.flatnonzero(classes == name)
         held = _human(judges, weights)
         both_sides = [_Side.of(s, of_class, r, m, judges) for s, r, m in zip(sides, alone, measured, strict=True)]
         pairs |= {row: _pair(i, both_sides, weights, held, judges) for i, row in enumerate(of_class.tolist())}
     left_out = len(documents) - len(rows), len(against) - len(rows)
-    return Choice(
-        (documents.name, against.name), (alone[0], alone[1]), tuple(pairs[i] for i in range(len(rows))), left_out
-    )
+    ordered = tuple(pairs[i] for i in range(len(rows)))
+    return Choice((documents.name, against.name), (alone[0], alone[1]), ordered, left_out)
 
 
 def _pair(i: int, sides: Sequence[_Side], weights: Floats, held: tuple[list[Above], list[Above]], body: Body) -> Pair:

@@ -82,11 +82,9 @@ def load_body(folder: Path, *, trust: bool = False) -> Body:
     try:
         table = pq.read_table(folder / HELD_OUT)
         content = json.loads((table.schema.metadata or {})[b"body"])
-        texts = [name for name in ("id", "text", "group", "prompt", "fields") if name in table.column_names]
-        rows = table.select(texts).to_pylist()
         held = Corpus.from_documents(
-            Document(d["id"], (Section(d["text"]),), False, d.get("prompt"), None, d["group"], dict(d["fields"] or ()))
-            for d in rows
+            Document(d["id"], (Section(d["text"]),), False, d["prompt"], None, d["group"], dict(d["fields"] or ()))
+            for d in table.select(["id", "text", "group", "prompt", "fields"]).to_pylist()
         )
         names = [n.removeprefix(f"{CRITICS} ") for n in table.column_names if n.startswith(f"{CRITICS} ")]
         values = _columns(table, CRITICS, names)
