@@ -122,8 +122,8 @@ def main() -> None:
         "# Mild defects that a filter drops",
         "",
         f"`benchmarks/validity/filter_mild.py`: {NEW} new documents, 3 in 10 with a defect, {options.draws} draws,",
-        "each with other documents that calibrate. Shares of the odd and of the real ones that go, and the false-discovery",
-        f"rate; {FDR} asked for.",
+        "each with other documents that calibrate. Shares of the odd and of the real ones that go, and the",
+        f"false-discovery rate; {FDR} asked for.",
         "",
     ]
     for name, (human, size) in texts.items():
