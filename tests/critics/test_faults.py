@@ -1,6 +1,7 @@
 """Faults: which texts have each kind and which healthy ones do not, rates that are recovered, and texts of any kind."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -110,14 +111,28 @@ NO_LOOPS = (
 
 @pytest.mark.parametrize(("text", "times"), LOOPS.items())
 def test_loops_are_told_with_their_rounds(text, times):
-    (loop,) = find_loops([text])
+    (loop,), _ = find_loops([text])
     assert loop is not None
     assert times - 1 <= loop.times <= times + 1
 
 
 @pytest.mark.parametrize("text", NO_LOOPS)
 def test_lists_tables_code_and_refrains_are_no_loops(text):
-    assert find_loops([text]) == [None]
+    assert find_loops([text])[0] == [None]
+
+
+def test_a_passage_said_again_and_slips_are_graded(critic):
+    """A sentence that is said twice is no loop, and one slip no fault: how far they go is told."""
+    (text,) = stories(1, seed=21)
+    said = "Quick zebras jumped over lazy foxes whose vixens kept dozing."
+    again = Corpus.from_texts([f"{said} {text}", f"{said} {text} {said}"])
+    assert critic.project(again).flags[:, NAMES.index("loop")].tolist() == [0.0, 0.0]
+    rows = critic.sufficient_statistics(critic.project(again))["oddities"]
+    assert rows.shape == (2, len(critic.reporting.oddities))
+    assert rows[1, -1] >= len(said) > rows[0, -1]
+    slipped = re.sub(r"\b(\w\w)(\w)(\w)", r"\1\3\2", text, count=2)
+    slips = critic.sufficient_statistics(critic.project(Corpus.from_texts([text, slipped])))["oddities"][:, -2]
+    assert slips[1] > slips[0]
 
 
 @pytest.mark.parametrize(
@@ -210,13 +225,14 @@ def test_loops_are_found_alike_where_places_need_more_bits(monkeypatch):
     texts = ["So it went on. " * 40, "One and two and three. He left, and then he was gone for good." * 1, "No! " * 90]
     before = find_loops(texts)
     monkeypatch.setattr("momus_critics.faults.loops.PLACES", 4)
-    assert [loop is not None for loop in before] == [True, False, True]
-    assert find_loops(texts) == before
+    assert [loop is not None for loop in before[0]] == [True, False, True]
+    after = find_loops(texts)
+    assert (after[0], after[1].tolist()) == (before[0], before[1].tolist())
 
 
 def test_of_many_periods_those_of_most_of_a_text_are_looked_at(monkeypatch):
     text = "".join(f"{w} and {w} are told. " for w in OBJECTS) + "So it went on and nobody knew why it did. " * 9
-    before = find_loops([text])
+    before, _ = find_loops([text])
     monkeypatch.setattr("momus_critics.faults.loops.MOST", 1)
-    assert find_loops([text]) == before
+    assert find_loops([text])[0] == before
     assert before[0].times == 9

@@ -121,9 +121,6 @@ def review(
     field, _, category = (by or "").partition("=")
     if by is not None and not field:
         raise UsageError(f"{arg('by', by)} names no field", hint="give a field of the records, such as register")
-    if field and against is not None:
-        both = f"{arg('by', field)} does not go with {arg('against', against)}"
-        raise UsageError(both, hint="leave one out: pairs are compared by all of HUMAN")
     options = reading.options().needing([field] if field else [])
     reporter = Silent() if quiet or as_json else default_reporter()
     if sarif is not None:
@@ -143,7 +140,9 @@ def review(
             lines, content = review_lines(result), asdict(result)
         else:
             others, _ = _read([against], with_needs(options, fitted.critics), reporter)
-            choice = choose(documents, others, fitted, level, reporter)
+            if category:
+                others = others.with_field(field, [category] * len(others))
+            choice = choose(documents, others, fitted, level, reporter, field)
             result, lines, content = choice.reviews[0], choice_lines(choice), asdict(choice)
     if as_json:
         print_json(content)

@@ -40,6 +40,8 @@ class Reporting:
         the fit; the critic has a parameter ``seed``.
     oddity_unit
         Unit of the critic's own measure of oddity (`AdvancedMixin.oddity`), such as ``nats by the best repair``.
+    oddities
+        Names of further measures of oddity, by which `momus filter` ranks documents: the columns of rows ``oddities``.
     faulty
         Whether its latents are the faults of a document, by name: `momus review` tells of them in any case.
     required
@@ -68,6 +70,7 @@ class Reporting:
     restarts: int = 0
     aggregated: bool = True
     oddity_unit: str = ""
+    oddities: tuple[str, ...] = ()
     faulty: bool = False
     required: tuple[str, ...] = ()
     fitting: tuple[str, ...] = ()

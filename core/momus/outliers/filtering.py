@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -31,9 +30,10 @@ from momus.numeric.types import Bools, Floats
 from momus.outliers.flagging import Choice, Flagged, RealDocuments, check_rate
 from momus.outliers.originals import read_originals
 from momus.outliers.records import RecordWriter, writers
-from momus.outliers.rows import Measure
+from momus.outliers.rows import ODDITIES, Measure
 from momus.ownership import check_place
 from momus.reading import ReadingOptions
+from momus.rows.packing import column_of, dense_rows
 from momus.rows.store import StoredText
 
 EXAMPLES = 10
@@ -63,7 +63,7 @@ class Filtered:
     fewest
         The smallest number of documents that could have gone at all.
     by_critic
-        How many went for each critic: too unlikely, and too likely.
+        How many went for each critic, or kind of fault: too unlikely, and too likely.
     unscored
         By critic and reason, documents of the new text without a score, which are never odd there.
     judged_by_none
@@ -167,14 +167,14 @@ def filter_text(
     # real text that will not do is refused before the rest is scored
     stored = scored("real", real)
     known = ScoredText(stored, [*stored.critics], reading)
-    trusted = {name: is_trusted(folders.paths[name], trust) for name in known.measures}
+    trusted = {name: is_trusted(folders.paths[name], trust) for name in known.critics}
     used = known.unseen(trusted) if skip_fitted else known.checked()
     yardstick = known.yardstick(used, fdr)
     new = scored("new", paths)
-    both = [name for name in known.measures if name in new.critics]
+    both = [name for name in known.critics if name in new.critics]
     if not both:
         raise FittingError("no critic can score both texts", hint="name the critics, to see why they fail")
-    if len(both) < len(known.measures):  # one fails on the new text alone
+    if len(both) < len(known.critics):  # one fails on the new text alone
         known = ScoredText(stored, both, reading)
         yardstick = known.yardstick(used, fdr)
     text = ScoredText(new, both, reading)
@@ -191,7 +191,7 @@ def filter_text(
         calibrating=len(yardstick),
         left_out=len(used) - yardstick.n,
         fewest=choice.fewest,
-        by_critic={name: choice.ends(k) for k, name in enumerate(both)},
+        by_critic={name: choice.ends(k) for k, name in enumerate(yardstick.measures)},
         unscored={name: dict(new.critics[name].unscored.most_common()) for name in both},
         judged_by_none=int(choice.judged.unscored.sum()),
         seen={name: 0 if skip_fitted else stored.critics[name].fitted_on for name in both},
@@ -234,20 +234,28 @@ class ScoredText:
 
     def __init__(self, text: StoredText, critics: Sequence[str], reading: ReadingOptions) -> None:
         self.text, self.reading = text, reading
-        self.measures = {name: Measure.of_class(critic_class(name)) for name in critics}
+        self.critics = {name: Measure.columns(name, critic_class(name)) for name in critics}
+        self.measures = {name: measure for columns in self.critics.values() for name, measure in columns.items()}
 
     def values(self, part: int) -> Floats:
-        """What ranks the documents of a part as outliers, NaN where unscored: float64 (n, critics)."""
-        return np.column_stack([measure.values(self._frame(part, name)) for name, measure in self.measures.items()])
+        """What ranks the documents of a part as outliers, NaN where unscored: float64 (n, measures)."""
+        return np.column_stack([self._columns(part, critic) for critic in self.critics])
 
-    def _frame(self, part: int, critic: str) -> Any:
+    def _columns(self, part: int, critic: str) -> Floats:
         names = {f"{critic}.nll": "nll", f"{critic}.states": "steps", f"{critic}.oddity": "oddity"}
         path, schema = self.text.paths[part], self.text.schemas[part]
         # only three columns: rows of counts are far larger
         table = pq.read_table(path, columns=[column for column in names if column in schema.names])
         if f"{critic}.oddity" not in schema.names:
             table = table.append_column(f"{critic}.oddity", pa.nulls(len(table), pa.float64()))
-        return table.rename_columns(list(names.values())).to_pandas()
+        measure, *others = self.critics[critic].values()
+        values = measure.values(table.rename_columns(list(names.values())).to_pandas())[:, None]
+        if not others:
+            return values
+        # without a scored document, a part has no such rows
+        several = column_of(critic, ODDITIES)
+        rows = dense_rows(pq.read_table(path, columns=[several])[several]) if several in schema.names else np.nan
+        return np.hstack([values, np.broadcast_to(rows, (len(values), len(others)))])
 
     def yardstick(self, used: Bools, fdr: float) -> RealDocuments:
         """What documents are judged by: some of these, by a mask of all."""
@@ -265,7 +273,7 @@ class ScoredText:
         UsageError
             A critic was.
         """
-        for name in self.measures:
+        for name in self.critics:
             n = self.text.critics[name].fitted_on
             if n > SEEN * len(self.text):
                 raise UsageError(

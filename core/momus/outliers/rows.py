@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 COLUMNS = ["corpus", "id", "prompt", "group", "critic", "z", "nll", "states", "oddity"]
 """What is read of the rows of documents (`momus.runs.kept`)."""
+ODDITIES = "oddities"
+"""Key of the rows of a critic with several measures (`Reporting.oddities`)."""
 DIGITS = 9
 """Values that agree in so many significant digits are equal: the rest is rounding."""
 
@@ -99,6 +101,11 @@ class Measure:
         oddity = rows["oddity"].to_numpy(dtype=np.float64) if self.has_oddity else None
         # a document without a Latent NLL is unscored, whatever else is known of it
         return rounded(np.where(np.isnan(nll), np.nan, outlying_values(nll, steps, oddity, self.sequence)))
+
+    @classmethod
+    def columns(cls, name: str, critic: type[Critic[Any]]) -> dict[str, Measure]:
+        """The measures of a class of critics by name: its own, and those that it declares (`Reporting.oddities`)."""
+        return {name: cls.of_class(critic)} | {f"{name} ({of})": cls(False, True) for of in critic.reporting.oddities}
 
 
 def rounded(values: Floats) -> Floats:

@@ -97,12 +97,13 @@ class Body:
     def beside(self, models: Corpus, human: Corpus) -> Body:
         """The same body with what tells text of models from human text: its own, or of the kinds of ``models``.
 
-        Documents of one prompt are all left out with a held-out document, or none.
+        Documents of one text, group or prompt are all left out with a held-out document, or none.
         """
-        fold = dict(zip(self.held.ids, self.folds[0].tolist(), strict=True))
-        of_prompt = {p: fold[id] for id, p in zip(self.held.ids, self.held.prompts, strict=True) if p is not None}
-        folds = [fold.get(id, -1) for id in human.ids]
-        folds += [-1 if p is None else of_prompt.get(p, -1) for p in models.prompts]
+        judged = zip(_shared(self.held), self.folds[0].tolist(), strict=True)
+        fold = {key: k for keys, k in judged for key in keys if key[1] is not None}
+        folds = [
+            next((fold[key] for key in keys if key in fold), -1) for text in (human, models) for keys in _shared(text)
+        ]
         of_human, of_models = (Measured.of(self.critics, text) for text in (human, models))
         fitted = np.isin(human.hashes, np.setdiff1d(self.hashes, self.held.hashes))
         contrast = Contrast.learn(of_human.hiding(fitted), of_models, np.array(folds))
@@ -179,6 +180,10 @@ class Body:
     def folds(self) -> tuple[Ints, Floats]:
         """The fold of each held-out document, and its weight: (n,)."""
         folds, weights = folds_of(named(self.held), FOLDS)
+        answers = Counter(self.held.prompts)
+        if any(n > 1 for prompt, n in answers.items() if prompt is not None):  # what one teaches of another is no news
+            shared = [d.group or (d.prompt if answers[d.prompt] > 1 else None) for d in self.held]
+            folds, _ = folds_of(list(zip(self.held.ids, shared, strict=True)), FOLDS)
         # folds stay in a category, as log-odds come from regressions without them; weights are within it
         return (folds if self.assigned is None else self.assigned), weights
 
@@ -286,6 +291,12 @@ def faults_of(watch: Critic[Any] | None, corpus: Corpus) -> list[list[str]]:
 def named(corpus: Corpus) -> list[tuple[str, str | None]]:
     """Id and group of each document."""
     return list(zip(corpus.ids, corpus.groups, strict=True))
+
+
+def _shared(text: Corpus) -> list[list[tuple[str, object]]]:
+    """What documents may share with others, the nearest first: text, group and prompt."""
+    rows = zip(text.hashes.tolist(), text.groups, text.prompts, strict=True)
+    return [list(zip(("text", "group", "prompt"), row, strict=True)) for row in rows]
 
 
 def _regrouped(text: Corpus, by: str) -> Corpus:

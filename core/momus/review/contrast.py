@@ -28,7 +28,7 @@ from momus.outliers.rows import rounded
 from momus.text.corpus import Corpus
 from momus.text.tokens import get_tokenizer
 
-FOLDS = 5
+FOLDS = 10
 """Folds of the held-out human documents, each of which is judged by what the others teach."""
 PENALTY = 10.0
 """Inverse strength of the penalty, as scikit-learn's ``C``."""

@@ -108,28 +108,36 @@ def _numbers(
 
 @dataclass(frozen=True)
 class _Side:
-    """The paired documents of one side, their review, and what they are compared by, see `_numbers`."""
+    """Some paired documents of one side, their texts and reviews, and what they are compared by, see `_numbers`."""
 
-    corpus: Corpus
-    review: Review
+    texts: list[str]
+    documents: list[Reviewed]
     freed: Floats
     judged: Floats
     faults: list[dict[str, float]]
 
     @classmethod
-    def of(cls, corpus: Corpus, body: Body, level: float, reporter: Reporter | None) -> _Side:
-        """Judge documents alone, and measure what compares them."""
-        measured = body.measure(corpus)
-        alone = review(corpus, body, level, reporter, measured=measured)
-        return cls(corpus, alone, *_numbers(corpus, measured, [d.faults for d in alone.documents], body))
+    def of(cls, side: Corpus, rows: Ints, alone: Review, measured: tuple[Floats, Floats], body: Body) -> _Side:
+        """Measure what compares documents, (rows,), of one side."""
+        some, documents = side.take(rows), [alone.documents[i] for i in rows]
+        values, odds = measured
+        numbers = _numbers(some, (values[rows], odds[rows]), [d.faults for d in documents], body)
+        return cls([d.text for d in some], documents, *numbers)
 
 
 def choose(
-    documents: Corpus, against: Corpus, body: Body, level: float = 0.05, reporter: Reporter | None = None
+    documents: Corpus,
+    against: Corpus,
+    body: Body,
+    level: float = 0.05,
+    reporter: Reporter | None = None,
+    by: str = "",
 ) -> Choice:
     """Say of each pair of documents which is odder, with reasons and error rate.
 
-    Documents are paired by prompt, else by id, else in their order. Others are left out, and counted.
+    Documents are paired by prompt, else by id, else in their order. Others are left out, and counted. With ``by``, a
+    pair whose documents agree in this field is compared by human documents of its category, as in `review`; where one
+    has no such field, that of the other counts.
 
     Raises
     ------
@@ -149,21 +157,30 @@ def choose(
     0
     """
     rows = _paired(documents, against)
-    sides = [
-        _Side.of(side.take(of, side.name), body, level, reporter)
-        for side, of in zip((documents, against), rows.T, strict=True)
-    ]
+    sides = [side.take(of, side.name) for side, of in zip((documents, against), rows.T, strict=True)]
+    of_categories = body.categories(by, level) if by else {}
+    both = zip(*(side.field(by) for side in sides), strict=True) if by else [("", "")] * len(rows)
+    names = [(a or b) if a == b or not (a and b) else None for a, b in both]
+    sides = [side.with_field(by, names) for side in sides] if by else sides
+    measured = [body.measure(side) for side in sides]
+    alone = [review(s, body, level, reporter, by, m) for s, m in zip(sides, measured, strict=True)]
     weights = np.array([WEIGHTS.get(critic.name, (0.0, 0.0)) for critic in body.critics]).reshape(-1, 2)
-    held = _human(body, weights)
-    pairs = tuple(_pair(i, sides, weights, held, body) for i in range(len(rows)))
+    classes = np.array([name if name in of_categories else "" for name in names])
+    pairs: dict[int, Pair] = {}
+    for name in np.unique(classes).tolist():
+        judges, of_class = of_categories.get(name, body), np.flatnonzero(classes == name)
+        held = _human(judges, weights)
+        both_sides = [_Side.of(s, of_class, r, m, judges) for s, r, m in zip(sides, alone, measured, strict=True)]
+        pairs |= {row: _pair(i, both_sides, weights, held, judges) for i, row in enumerate(of_class.tolist())}
     left_out = len(documents) - len(rows), len(against) - len(rows)
-    return Choice((documents.name, against.name), (sides[0].review, sides[1].review), pairs, left_out)
+    ordered = tuple(pairs[i] for i in range(len(rows)))
+    return Choice((documents.name, against.name), (alone[0], alone[1]), ordered, left_out)
 
 
 def _pair(i: int, sides: Sequence[_Side], weights: Floats, held: tuple[list[Above], list[Above]], body: Body) -> Pair:
     """Compare the i-th documents of both sides."""
     a, b = sides
-    judged, texts = [side.review.documents[i] for side in sides], [side.corpus[i].text for side in sides]
+    judged, texts = [side.documents[i] for side in sides], [side.texts[i] for side in sides]
     changed, longer = _changed(*texts)
     versions = 2 * changed < longer and bool(weights.any())
     axes = [critic.axis for critic in body.critics]

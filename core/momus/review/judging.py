@@ -30,6 +30,8 @@ SHORTEST = 25
 """Words below which a document is not judged: too little can be told."""
 
 CONTRAST = "like the text of models"
+OF_WHOLE = "length"
+"""The critic of how long documents are, which says nothing of stretches, nor of what is judged beside beginnings."""
 
 
 @dataclass(frozen=True)
@@ -244,9 +246,9 @@ def _remarks(document: Corpus, faults: Sequence[str], body: Body) -> tuple[OddAx
         return ()
     marked = body.watch.explain(document) if isinstance(body.watch, EvidenceMixin) else None
     steps = {} if marked is None else {step.label: Step("", step.text) for step in marked.steps}
-    places = [(span_of(steps[name], document[0].text),) if name in steps else () for name in names]
-    of_document = zip(names, places, strict=True)
-    return tuple(OddAxis(body.watch.name, n, body.rate(n), False, spans) for n, spans in of_document)
+    spans = [span_of(steps.get(name, Step("", "")), document[0].text) for name in names]
+    places = [(span,) if span.stop else () for span in spans]
+    return tuple(OddAxis(body.watch.name, n, body.rate(n), False, p) for n, p in zip(names, places, strict=True))
 
 
 def _classes(words: Ints, bodies: Sequence[Body]) -> dict[tuple[int, bool, int], list[int]]:
@@ -299,7 +301,7 @@ def _judged(
             int(words[i]),
             int(words[i]),
             float(judgement.p[i]),
-            _axes(documents.take([i]), judgement, i, body, level) if judgement.p[i] <= level else (),
+            _axes(documents.take([i]), judgement, i, body, level, length == 0) if judgement.p[i] <= level else (),
             surprise=float(judgement.surprise[i]),
         )
         for i, document in enumerate(documents)
@@ -327,13 +329,13 @@ def _by_stretches(
         start = cut[oddest][0]
         axes = tuple(
             replace(axis, spans=tuple(span.moved(start, d.text) for span in axis.spans))
-            for axis in _axes(pieces.take([oddest]), judgement, oddest, body, level)
+            for axis in _axes(pieces.take([oddest]), judgement, oddest, body, level, False)
         )
     surprise = float(judgement.surprise[oddest] - np.log(len(cut)))
     return Reviewed(d.id, words, int(counts.sum()), p, axes, surprise=surprise)
 
 
-def _axes(document: Corpus, judgement: Judgement, i: int, body: Body, level: float) -> tuple[OddAxis, ...]:
+def _axes(document: Corpus, judgement: Judgement, i: int, body: Body, level: float, whole: bool) -> tuple[OddAxis, ...]:
     """The axes on which an odd document, number i of a judgement, is odd by itself, the oddest first, with places."""
     alone: Floats = judgement.alone[i]
     axes, text = [], document[0].text
@@ -345,6 +347,8 @@ def _axes(document: Corpus, judgement: Judgement, i: int, body: Body, level: flo
         if alone[k] > level:
             break
         critic, small = body.critics[k], bool(judgement.small[i, k])
+        if critic.name == OF_WHOLE and not whole:
+            continue
         marked = critic.explain(document) if isinstance(critic, EvidenceMixin) else None
         places = [] if marked is None or small else spans_of(marked, text)  # evenness has no place
         note = "" if marked is None else marked.note

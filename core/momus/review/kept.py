@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 HELD_OUT = "held-out.parquet"
-"""Table of the held-out documents: id, text, group, fields, and columns ``human NAME`` by critic and ``odds FOLD``."""
+"""Table of the held-out documents: id, text, group, prompt, fields; ``human NAME`` by critic, and ``odds FOLD``."""
 ARRAYS = ("mean", "scale", "weights", "intercepts")
 CRITICS = "human"
 """The folder of the critics."""
@@ -46,7 +46,9 @@ def save_body(body: Body, folder: Path, *, overwrite: bool = False) -> None:
     """
     import pyarrow as pa
 
-    columns = {name: pa.array([getattr(d, name) for d in body.held], pa.string()) for name in ("id", "text", "group")}
+    columns = {
+        name: pa.array([getattr(d, name) for d in body.held], pa.string()) for name in ("id", "text", "group", "prompt")
+    }
     columns["fields"] = body.held.table["fields"]
     columns |= {f"{CRITICS} {c.name}": pa.array(v) for c, v in zip(body.critics, body.values.T, strict=True)}
     columns |= {f"odds {k}": pa.array(v) for k, v in enumerate(body.odds.T)}
@@ -80,10 +82,9 @@ def load_body(folder: Path, *, trust: bool = False) -> Body:
     try:
         table = pq.read_table(folder / HELD_OUT)
         content = json.loads((table.schema.metadata or {})[b"body"])
-        rows = zip(*(table.column(name).to_pylist() for name in ("id", "text", "group", "fields")), strict=True)
         held = Corpus.from_documents(
-            Document(id, (Section(text),), False, group=group, fields=dict(fields or ()))
-            for id, text, group, fields in rows
+            Document(d["id"], (Section(d["text"]),), False, d["prompt"], None, d["group"], dict(d["fields"] or ()))
+            for d in table.select(["id", "text", "group", "prompt", "fields"]).to_pylist()
         )
         names = [n.removeprefix(f"{CRITICS} ") for n in table.column_names if n.startswith(f"{CRITICS} ")]
         values = _columns(table, CRITICS, names)

@@ -70,8 +70,14 @@ def spans_of(document: MarkedDocument, text: str) -> list[Span]:
     # one sign is no place, that a text has many is said of the document; nor is what costs nothing
     steps = [s for s in steps if not s.text or sum(map(str.isalnum, s.text)) >= FEWEST]
     steps = sorted((s for s in steps if s.value is None or s.value >= COST), key=lambda s: -(s.value or 0.0))
-    steps = list({(s.text, s.label): s for s in steps}.values())
-    return [span_of(step, text) for step in steps[:MOST]]
+    told: dict[tuple[int, int, str], Span] = {}
+    for step in {(s.text, s.label): s for s in steps}.values():
+        span = span_of(step, text)
+        if span.stop or not step.text:  # what stands nowhere is no place; a step without text is said of the whole
+            told.setdefault((span.start, span.stop, span.note), span)
+        if len(told) == MOST:
+            break
+    return [*told.values()]
 
 
 def span_of(step: Step, text: str) -> Span:

@@ -51,6 +51,7 @@ class Faults(ProseCritic[Sheet]):
         limits="It cannot see what is false, nor whether an answer fits its question: only what is broken by its form.",
         aggregated=False,
         faulty=True,
+        oddities=(*(kind.name for kind in KINDS), "slips of spelling", "a passage said again"),
         together="summaries",
     )
 
@@ -94,6 +95,8 @@ class Faults(ProseCritic[Sheet]):
         """Whether documents have each kind of fault, and any."""
         flags, ones = latents.flags, np.ones(len(latents))
         rows = {kind.row: np.column_stack([has, ones]) for kind, has in zip(KINDS, flags.T, strict=True)}
+        # a fault counts −log of its rate in real text
+        rows["oddities"] = np.hstack([flags * -np.log(self.rates_), latents.graded])
         return {"faulty": np.column_stack([flags.any(axis=1), ones]), **rows}
 
     tested = (

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,32 +68,36 @@ class Loop:
     said: str
 
 
-def find_loops(texts: Sequence[str]) -> list[Loop | None]:
-    """The longest loop of each text; None where it has none.
+def find_loops(texts: Sequence[str]) -> tuple[list[Loop | None], Ints]:
+    """The longest loop of each text, None where it has none; and how many signs recur at one distance, at most: (n,).
 
     Runs of digits and of white space count as one sign. In a loop of p signs each run of `GRAM` signs recurs p signs
     later, so runs of places whose next recurrence has one distance are loops; sorting all runs of signs once finds
     them.
 
-    >>> [loop and (loop.said, loop.times) for loop in find_loops(["So" + "!" * 20, "Yes. " * 12, "Yes, or no?"])]
+    >>> [loop and (loop.said, loop.times) for loop in find_loops(["So" + "!" * 20, "Yes. " * 12, "Yes, or no?"])[0]]
     [('!', 20), ('Yes. ', 12), None]
-    >>> find_loops(["Wait, I check case 9 again. Wait, I check case 10 again. " * 3])[0].times
+    >>> find_loops(["Wait, I check case 9 again. Wait, I check case 10 again. " * 3])[0][0].times
     6
+    >>> find_loops(["She left early. It rained all day. He slept. It rained all day. Then he left."])[1].tolist()
+    [22]
     """
-    loops: list[Loop | None] = []
+    chunks = []
     first, size = 0, 0
     for i, text in enumerate(texts):
         if size and size + len(text) > CHUNK:
-            loops += _of_chunk(texts[first:i])
+            chunks.append(_of_chunk(texts[first:i]))
             first, size = i, 0
         size += len(text)
-    return loops + _of_chunk(texts[first:])
+    loops, repeated = zip(*chunks, _of_chunk(texts[first:]), strict=True)
+    return list(chain.from_iterable(loops)), np.concatenate(repeated)
 
 
-def _of_chunk(texts: Sequence[str]) -> list[Loop | None]:
+def _of_chunk(texts: Sequence[str]) -> tuple[list[Loop | None], Ints]:
     signs, places, offsets = _signs(texts)
     loops: list[Loop | None] = [None] * len(texts)
-    for document, start, length, period in _periodic(signs, offsets):
+    stretches, repeated = _periodic(signs, offsets)
+    for document, start, length, period in stretches:
         at = int(places[start])
         last = start + length
         stop = int(places[last]) if last < offsets[document + 1] else len(texts[document])
@@ -100,7 +105,7 @@ def _of_chunk(texts: Sequence[str]) -> list[Loop | None]:
         before = loops[document]
         if before is None or stop - at > before.stop - before.start:
             loops[document] = _judged(texts[document], at, stop, after - at, length // period) or before
-    return loops
+    return loops, repeated
 
 
 def _signs(texts: Sequence[str]) -> tuple[NDArray[np.integer], Ints, Ints]:
@@ -123,20 +128,23 @@ def _signs(texts: Sequence[str]) -> tuple[NDArray[np.integer], Ints, Ints]:
     return codes[keep], places, offsets_of(np.bincount(owners, minlength=len(texts)))
 
 
-def _periodic(signs: NDArray[np.integer], offsets: Ints) -> list[tuple[int, int, int, int]]:
+def _periodic(signs: NDArray[np.integer], offsets: Ints) -> tuple[list[tuple[int, int, int, int]], Ints]:
     """Document, first sign, number of signs and period of the longest stretch of each period, of `SAID` rounds or more.
+
+    Also how many signs of each document recur at one distance, at most, (n,).
 
     What recurs within a round has a smaller distance there, so a loop may be several runs of one distance: where these
     add up to a round, the signs themselves are compared.
     """
-    distance = _recurrences(signs, offsets)
+    distance, repeated = _recurrences(signs, offsets), np.zeros(len(offsets) - 1, dtype=np.int64)
     if not len(distance):
-        return []
+        return [], repeated
     # runs of equal distance: where each begins, and how many places it has
     starts = np.flatnonzero(np.concatenate([[True], distance[1:] != distance[:-1]]))
     sizes, periods = np.diff(np.append(starts, len(distance))), distance[starts]
     starts, sizes, periods = (x[periods > 0] for x in (starts, sizes, periods))
     documents = np.searchsorted(offsets, starts, side="right") - 1
+    np.maximum.at(repeated, documents, np.minimum(sizes + GRAM - 1, periods))
     _, first, group = np.unique(documents * (len(signs) + 1) + periods, return_index=True, return_inverse=True)
     totals = np.bincount(group, sizes)
     enough = first[np.argsort(-totals, kind="stable")]
@@ -156,7 +164,7 @@ def _periodic(signs: NDArray[np.integer], offsets: Ints) -> list[tuple[int, int,
         length = int(other[longest + 1] - other[longest]) - 1 + period
         if length >= SAID * period:
             stretches.append((document, start + int(other[longest]) + 1, length, period))
-    return sorted(stretches, key=lambda stretch: (stretch[0], stretch[3]))
+    return sorted(stretches, key=lambda stretch: (stretch[0], stretch[3])), repeated
 
 
 def _recurrences(signs: NDArray[np.integer], offsets: Ints) -> Ints:

@@ -11,7 +11,7 @@ import numpy as np
 
 from momus.critic.latents import StateSequences
 from momus.numeric.ragged import offsets_of, owners_of
-from momus.numeric.types import Floats, Ints
+from momus.numeric.types import Bools, Floats, Ints
 from momus.text.blocks import read_blocks
 from momus.text.corpus import Corpus
 from momus_critics.faults.endings import broken_off, may_break_off
@@ -104,12 +104,16 @@ class Sheet(StateSequences):
         int64 (N, 3): where each fault begins and ends, in characters, and how often it occurs.
     quotes
         What each fault says, N texts.
+    graded
+        How far documents go on the way to a fault, (n, 2): the log-likelihood ratio of slips of spelling, in nats, and
+        the signs of the longest passage that recurs.
     ids
         The ids of the documents.
     """
 
     places: Ints = field(default_factory=lambda: np.zeros((0, 3), dtype=np.int64))
     quotes: Sequence[str] = ()
+    graded: Floats = field(default_factory=lambda: np.zeros((0, 2)))
     ids: Sequence[str] = ()
 
     @property
@@ -120,12 +124,14 @@ class Sheet(StateSequences):
         return flags
 
     @classmethod
-    def of(cls, faults: Sequence[Sequence[Fault]], ids: Sequence[str]) -> Sheet:
+    def of(cls, faults: Sequence[Sequence[Fault]], graded: Floats, ids: Sequence[str]) -> Sheet:
         """Lay out the faults of documents as arrays."""
         flat = [fault for document in faults for fault in sorted(document)]
         places = np.array([f[1:4] for f in flat], dtype=np.int64).reshape(-1, 3)
         states = np.array([f.kind for f in flat], dtype=np.int64)
-        return cls(states, offsets_of([len(d) for d in faults]), None, places, [f.quote for f in flat], list(ids))
+        return cls(
+            states, offsets_of([len(d) for d in faults]), None, places, [f.quote for f in flat], graded, list(ids)
+        )
 
 
 @dataclass(frozen=True)
@@ -143,18 +149,20 @@ def read_sheet(corpus: Corpus, prose: Prose, usual: Usual) -> Sheet:
     texts = ["\n\n".join(sections or ()) for sections in corpus.table["sections"].to_pylist()]
     faults: list[list[Fault]] = [[] for _ in texts]
     ends = corpus.field(FINISH)
-    loops = find_loops(texts)
+    loops, repeated = find_loops(texts)
+    foreign = foreign_sentences(prose, usual.common, usual.language)
+    gains, slips = usual.words.slips(prose, np.concatenate([np.zeros(0, np.int64), *(tokens for _, tokens in foreign)]))
     for row, (text, end, loop) in enumerate(zip(texts, ends, loops, strict=True)):
         faults[row] += _of_text(text, end, usual)
         if loop is not None:
             said = " ".join(loop.said.split()) or loop.said
             faults[row].append(Fault(NUMBER["loop"], loop.start, loop.stop, loop.times, _clipped(said)))
-    for row, fault in _of_words(texts, prose, usual):
+    for row, fault in _of_words(texts, prose, usual, foreign, usual.words.misspelt(prose, gains, slips)):
         # what loops is in no order, and needs no further word
         in_loop = fault.kind == NUMBER["word-salad"] and loops[row] is not None
         if not in_loop and not texts[row].lstrip().startswith(DATA):
             faults[row].append(fault)
-    return Sheet.of(faults, corpus.ids)
+    return Sheet.of(faults, np.column_stack([slips, repeated]), corpus.ids)
 
 
 def _of_text(text: str, end: str | None, usual: Usual) -> Iterator[Fault]:
@@ -186,22 +194,23 @@ def _cut(text: str, end: str | None) -> tuple[int, int] | None:
     return broken_off(said, read_blocks(said)) if may_break_off(said) else None
 
 
-def _of_words(texts: Sequence[str], prose: Prose, usual: Usual) -> Iterator[tuple[int, Fault]]:
-    """Faults of words, by the document that has them."""
-    foreign = foreign_sentences(prose, usual.common, usual.language)
+def _of_words(
+    texts: Sequence[str], prose: Prose, usual: Usual, foreign: Sequence[tuple[int, Ints]], misspelt: Bools
+) -> Iterator[tuple[int, Fault]]:
+    """Faults of words, by the document that has them; ``misspelt`` says of each token whether it seems to be, (N,)."""
     first = dict(reversed(foreign))
     times = Counter(row for row, _ in foreign)
     for row, tokens in first.items():
         yield row, _at_tokens("foreign-language", texts[row], prose, tokens, times[row])
-    odd = usual.words.misspelt(prose)
     owners = owners_of(prose.offsets)
-    for row in np.unique(owners[odd]).tolist():
-        tokens = np.flatnonzero(odd[prose.offsets[row] : prose.offsets[row + 1]]) + prose.offsets[row]
+    # words of another language are neither misspelt nor in an order that is known
+    for row in (r for r in np.unique(owners[misspelt]).tolist() if r not in first):
+        tokens = np.flatnonzero(misspelt[prose.offsets[row] : prose.offsets[row + 1]]) + prose.offsets[row]
         words = list(dict.fromkeys(prose.spelled[i] for i in prose.codes[tokens].tolist()))
         start = max(texts[row].find(words[0]), 0)
         yield row, Fault(NUMBER["misspelt"], start, start + len(words[0]), len(words), _clipped(", ".join(words)))
     for row in np.flatnonzero(usual.words.salad(prose)).tolist():
-        if row not in first:  # words of another language are in no order that is known
+        if row not in first:
             tokens = np.arange(prose.offsets[row], prose.offsets[row + 1])
             yield row, _at_tokens("word-salad", texts[row], prose, tokens, 1)
 

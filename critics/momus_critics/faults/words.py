@@ -134,20 +134,20 @@ class WordModel(Estimator):
         """Whether the words of each document, or of a passage of it, follow each other as in no real text, (n,)."""
         return np.asarray((np.nan_to_num(self.order(prose), nan=np.inf) < self.limits_[:2]).any(axis=1))
 
-    def misspelt(self, prose: Prose) -> Bools:
-        """Which tokens seem to be misspelt, (N,), in documents with more of them than real text, and none of others."""
-        gains, ratios = self.slips(prose)
+    def misspelt(self, prose: Prose, gains: Floats, ratios: Floats) -> Bools:
+        """Which tokens seem to be misspelt by their `slips`, (N,): in documents with more of them than real text."""
         return np.asarray((gains > np.log(2)) & (-ratios < self.limits_[2])[owners_of(prose.offsets)])
 
-    def slips(self, prose: Prose) -> tuple[Floats, Floats]:
+    def slips(self, prose: Prose, foreign: Ints | None = None) -> tuple[Floats, Floats]:
         """How much likelier each token is if `TYPOS` of all words are misspelt, (N,), and each document, (n,), in nats.
 
         A word that real text does not have is either new, with the share of words that occur once (Good 1953) times the
         probability of its letters, or a slip from words that real text has (Kernighan, Church & Gale 1990). First and
-        last letters are right, since endings differ; what has a capital may be a name.
+        last letters are right, since endings differ; what has a capital may be a name. ``foreign`` tokens are no slips.
         """
         size = np.fromiter((len(w) if w.isalpha() else 0 for w in prose.words), np.int64, len(prose.words))
         may_be = ((size >= SHORTEST) & (size <= LONGEST))[prose.ids] & ~prose.capitalised
+        may_be[np.zeros(0, np.int64) if foreign is None else foreign] = False
         # only words that some token may misspell are looked at
         seen = np.flatnonzero(np.bincount(prose.ids[may_be], minlength=len(prose.words)))
         of_words = np.zeros(len(prose.words))

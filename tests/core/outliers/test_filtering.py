@@ -299,6 +299,19 @@ def test_planted_loops_of_the_controls_go(place, tmp_path):
     assert sum(not i.startswith("r") or i.startswith("real") for i in gone) >= 36
 
 
+def test_kinds_of_faults_are_measures_of_their_own(tmp_path):
+    """One sentence of each odd document is said again: no loop, and usual on every other axis."""
+    said = [". ".join(" ".join(t.split()[i : i + 9]) for i in range(0, 54, 9)) + "." for t in texts(760, 11, 120)]
+    make_critics(["faults"])[0].fit(Corpus.from_texts(said[:300])).save(tmp_path / "run" / "critics" / "faults")
+    again = [f"{t} {t[: t.index('.') + 1]}" for t in said[300:330]]
+    write_lines(tmp_path / "real.jsonl", [{"text": t} for t in said[400:700]])
+    write_lines(tmp_path / "new.jsonl", [{"id": str(i), "text": t} for i, t in enumerate(again + said[700:])])
+    report, _, drop = filtered(tmp_path, tmp_path)
+    assert report.by_critic["faults (a passage said again)"] == (report.dropped, 0)
+    assert len(set(ids(drop)) & {str(i) for i in range(30)}) >= 25
+    assert report.dropped <= 36
+
+
 def test_both_ends_are_odd_of_sequences_alone():
     names = ("unigram", "length", "repetition", "sections")
     assert {name for name in names if Measure.of_class(critic_class(name)).two_sided} == {"unigram"}

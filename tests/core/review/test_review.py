@@ -14,7 +14,8 @@ from momus.errors import UsageError
 from momus.evidence import MarkedDocument, Step
 from momus.report.annotations import sarif, workflow_commands
 from momus.report.words.review import review_lines
-from momus.review import fit_body, review
+from momus.review import choose, fit_body, review
+from momus.review.contrast import FOLDS
 from momus.review.judging import _classes
 from momus.review.kept import load_body, save_body
 from momus.review.spans import spans_of, stretch, stretches, word_counts
@@ -235,12 +236,33 @@ def test_a_contrast_of_another_kind_leaves_no_trace_in_the_body_without_it(body)
     before = review(Corpus.from_texts(texts, name="new"), body)
     people, models = (Corpus.from_texts(texts_of(60, seed, 5, 20), name=str(seed)) for seed in (41, 42))
     beside = body.beside(models, people)
-    assert beside.odds.shape == (len(body.held), 5)
+    assert beside.odds.shape == (len(body.held), FOLDS)
     assert np.ptp(beside.odds, axis=1).max() == 0, "no document of the body was learned from: one regression serves all"
     assert all(d.p is not None for d in review(Corpus.from_texts(texts, name="new"), beside).documents)
     assert review(Corpus.from_texts(texts, name="new"), body) == before
     with pytest.raises(UsageError, match="people"):
         fit_body(people, critics=["rhythm"], people=people)
+
+
+def test_held_out_documents_are_told_from_others_by_text_and_never_by_id(body):
+    """The same texts under other ids teach nothing of themselves; other texts under the same ids are no copies."""
+    human = Corpus.from_texts(texts_of(220, 0), name="essays")
+    models, others = (Corpus.from_texts(texts_of(60, seed), name=str(seed)) for seed in (48, 49))
+    renamed = Corpus.from_texts([d.text for d in human], [f"new {i}" for i in range(220)], name="essays")
+    np.testing.assert_array_equal(body.beside(models, renamed).odds, body.beside(models, human).odds)
+    strangers = Corpus.from_texts([d.text for d in others], body.held.ids[:60], name="others")
+    assert np.ptp(body.beside(models, strangers).odds, axis=1).max() == 0
+
+
+def test_answers_to_one_prompt_share_a_fold_and_keep_it(tmp_path):
+    texts = texts_of(120, 64)
+    human = Corpus.from_texts(texts, prompts=[str(i // 3) for i in range(120)], name="answers")
+    models = Corpus.from_texts(texts_of(40, 65), prompts=[str(i) for i in range(40)], name="models")
+    body = fit_body(human, models, critics=["rhythm"])
+    folds, prompts = body.folds[0], np.array(body.held.prompts)
+    assert all(len(set(folds[prompts == p])) == 1 for p in set(prompts))
+    save_body(body, tmp_path / "body")
+    np.testing.assert_array_equal(load_body(tmp_path / "body").folds[0], folds)
 
 
 def test_a_habit_of_models_is_found_in_words_that_none_of_their_texts_has():
@@ -356,7 +378,7 @@ def test_stretches_end_with_sentences_and_cover_the_text():
 def test_places_are_found_whatever_the_spaces():
     steps = (Step("copy", "he said  no", 3.0, True), Step("sign", ",", 9.0, True), Step("x", "not there", 2.0, True))
     found = spans_of(MarkedDocument("a", "1", 1.0, "nats", steps), "Yes.\n\nAnd he\nsaid no, no.")
-    assert [(span.line, span.text) for span in found] == [(3, "he\nsaid no"), (0, "")]
+    assert [(span.line, span.text) for span in found] == [(3, "he\nsaid no")]
 
 
 def tight(rng):
@@ -429,6 +451,22 @@ def test_documents_of_other_categories_are_judged_by_all_and_that_is_said(mixed)
         review(new, mixed, by="tone")
 
 
+def test_by_a_field_pairs_are_compared_by_pairs_of_their_category(mixed):
+    """Two documents of the body often differ as a wide and a tight one do; two tight ones do not."""
+    rng = np.random.default_rng(62)
+    new, old = (Corpus.from_texts([write(rng) for _ in range(60)], name="new") for write in (wide, tight))
+    new = new.with_field("kind", ["tight"] * 50 + ["wide"] * 10)
+    old = old.with_field("kind", ["tight"] * 40 + [None] * 10 + ["tight"] * 10)
+    pooled, within = choose(new, old, mixed), choose(new, old, mixed, by="kind")
+    told = [
+        np.mean([pair.odder == 0 and pair.rate <= 0.02 for pair in choice.pairs[:50]]) for choice in (pooled, within)
+    ]
+    assert told[0] < 0.4
+    assert told[1] > 0.7
+    assert within.pairs[50:] == pooled.pairs[50:], "documents of two kinds are compared by all"
+    assert [d.category for d in within.reviews[1].documents] == ["tight"] * 50 + [None] * 10
+
+
 def test_a_writer_who_is_a_group_is_judged_by_single_documents():
     """Whole groups would leave no writer both fitted on and held out."""
     human = Corpus.from_documents(two_kinds(490, 55, group=True), "two")
@@ -469,8 +507,11 @@ def test_the_command_judges_by_a_field_of_records_or_by_a_named_category(tmp_pat
         (document,) = json.loads(CliRunner().invoke(app, kept).stdout)["documents"]
         p.append(document["p"])
     assert p[0] < 0.05 < p[1]
-    refused = CliRunner().invoke(app, ["review", "draft.md", "--body", "body", "--by", "kind", "--against", "draft.md"])
-    assert isinstance(refused.exception, UsageError)
+    (tmp_path / "old.md").write_text(tight(np.random.default_rng(63)))
+    both = ["review", "draft.md", "--against", "old.md", "--body", "body", "--by", "kind=tight", "-q", "--json"]
+    content = json.loads(CliRunner().invoke(app, both).stdout)
+    assert [side["documents"][0]["category"] for side in content["reviews"]] == ["tight", "tight"]
+    assert content["pairs"][0]["odder"] == 0
 
 
 def test_documents_of_the_body_are_counted_and_said(body):

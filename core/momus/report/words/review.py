@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import numpy as np
+
 from momus.review.forced import Choice, Pair
 from momus.review.judging import OddAxis, Review, Reviewed
 from momus.review.spans import Span
@@ -62,7 +64,9 @@ def place_words(span: Span) -> str:
     where = f"line {span.line}: " if span.line else ""
     text = visible(" ".join(span.text.split()))
     quoted = f"“{text if len(text) <= SHOWN else text[:SHOWN] + '…'}”" if text else ""
-    remark = "; ".join(visible(words) for words in (span.label, span.note) if words and words.lower() != text.lower())
+    often = f"expected once in {np.exp(span.cost):,.0f}" if not (text or span.note) and span.cost else ""
+    told = (span.label, span.note, often)
+    remark = "; ".join(visible(words) for words in told if words and words.lower() != text.lower())
     return f"{where}{quoted}{' ' if quoted and remark else ''}{f'({remark})' if remark and quoted else remark}"
 
 
