@@ -8,9 +8,9 @@ from statistics import median
 
 from momus.history.checks import STEP, Check, Decided, Limited, Rule, on_named
 from momus.history.kept import KeptRun
-from momus.history.rules import NOT_BEYOND, NOT_BEYOND_ITSELF, NOT_WORSE, Rules, limit_of, required_of
+from momus.history.rules import NOT_BEYOND, NOT_BEYOND_ITSELF, NOT_WORSE, Limit, Rules, limit_of, required_of
 from momus.joint.better import NEARER, WORSE, nearness
-from momus.joint.gap import Gap
+from momus.joint.gap import Gap, Kind, RatioGap
 from momus.joint.slices import FEWEST, Slice, Slices, in_units, normal, reach
 from momus.verdicts.verdict import Verdict
 
@@ -93,14 +93,25 @@ def _in_slices(run: KeptRun, s: Slices, rules: Rules, whole: Limited) -> Iterato
 
 def _gap(run: KeptRun, s: Slices, whole: Limited, name: str, c: Slice | None) -> Gap | str:
     """How far a slice goes, in the direction that is limited, or why that is not known."""
-    side = whole.limit.side
-    if side == WORSE[NEARER]:
+    if whole.limit.side == WORSE[NEARER]:
         return nearness(whole.row, [n for n in run.joint.nearer_in_slices if (n.by, n.slice) == (s.by, name)])
     if c is None:
         return f"slices are compared by means of {FEWEST} or more prompts or documents, which it has not"
-    return Gap(
-        -c.difference if side == "fewer" else c.difference, c.error, c.error, c.freedom, 1.0, "side" if side else "size"
-    )
+    return gap_in(c, whole.limit)
+
+
+def gap_in(c: Slice, limit: Limit) -> Gap:
+    """How far the statistic of a slice goes, in the direction that is limited."""
+    falls, error = limit.side == "fewer", c.error
+    effect = -c.difference if falls else c.difference
+    kind: Kind = "side" if limit.side else "size"
+    if not limit.words.startswith("%"):
+        return Gap(effect, error, error, c.freedom, 1.0, kind)
+    at_limit = c.ratio.error_at(error, limit.value / 100 * (-1 if falls else 1))
+    of = effect, *((error, at_limit) if falls else (at_limit, error)), c.freedom, 1.0
+    if not c.ratio.log_error or c.generated_value <= 0:
+        return Gap(*of, kind)
+    return RatioGap(*of, kind, falls=falls, means=(c.real_value, c.generated_value), ratio=c.ratio)
 
 
 def _of_named(s: Slices, named: Sequence[Limited], level: float) -> Decided:

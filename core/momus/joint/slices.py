@@ -20,6 +20,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.evidence import Wording
+from momus.joint.gap import Ratio
 from momus.numeric.types import Floats, Ints
 from momus.reading import ReadingOptions
 from momus.text.corpus import Corpus
@@ -59,6 +60,8 @@ class Slice:
         Standard deviation of the units of the reference over all slices.
     leading
         Whether other axes move with that of the critic, as all do with length.
+    ratio
+        By what limits in percent of the reference are decided.
     """
 
     critic: str
@@ -78,6 +81,7 @@ class Slice:
     rest_error: float
     scale: float
     leading: bool = False
+    ratio: Ratio = field(default_factory=Ratio)
     low: float = 0.0
     high: float = 0.0
     p: float = 1.0
@@ -236,7 +240,7 @@ def frame_rows(slices: Sequence[Slices], verdicts: Sequence[Verdict], by: str) -
         known = list(dict.fromkeys(known)) or ["none"]
         raise UsageError(f"{arg('by', by)}: no such slices", hint=f"those of this comparison: {', '.join(known)}")
     cells = ((s, *cell) for s in slices if s.by == by for cells in of_axes(s, verdicts) for cell in cells)
-    left_out = {"wording", "leading", "scale"}
+    left_out = {"wording", "leading", "scale", "ratio"}
     rows = ((s, bands, {k: x for k, x in vars(c).items() if k not in left_out}) for s, c, bands in cells)
     return [{"generated": s.generated, "by": by, "bands": bands, **row} for s, bands, row in rows]
 
