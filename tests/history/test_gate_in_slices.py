@@ -14,6 +14,7 @@ import momus
 from momus import Corpus, Document
 from momus.cli.app import app
 from momus.errors import GateFailed, UsageError
+from momus.history.builds import gate_sarif, workflow_commands, write_junit
 from momus.history.gate import gate_run
 from momus.history.rules import Limit, Rules
 from momus.history.view import gate_blocks, not_checked, on_terminal
@@ -41,9 +42,12 @@ def compared(folder, new, real=None, old=None):
     return folder
 
 
+OLD, NEW = answers("old", 0), answers("new", 1, 0.6)
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return compared(tmp_path_factory.mktemp("slices") / "run", answers("new", 1, 0.6))
+    return compared(tmp_path_factory.mktemp("slices") / "run", NEW)
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +96,59 @@ def test_a_slice_that_is_not_shown_to_be_no_worse_fails_and_is_named(run, unchan
     assert worst.high < worst.limit
     # as long as before is not shown where the limit is narrower than any interval
     assert not decided(unchanged, "length=more", "length=1 % worse", [require]).passed
+
+
+def test_builds_name_the_prompts_of_the_slice_that_moved_most(run, tmp_path):
+    result = gate_run(run, Rules(max=(Limit.parse("length=20 % fewer"),)))
+    (check,) = result.failed
+    words = {side.name: dict(zip(side.ids, (len(d.text.split()) for d in side), strict=True)) for side in (OLD, NEW)}
+    in_code = sorted((words["new"][i] - words["old"][i], i) for i in NEW.ids if int(i) % 3 == 1)
+    assert [words["new"][p] - words["old"][p] for p in check.prompts] == [change for change, _ in in_code[:3]]
+    told = f"; moved most: {', '.join(f'“{p}”' for p in check.prompts)}"
+    (line,) = workflow_commands(result)
+    (sarif,) = gate_sarif(result)["runs"][0]["results"]
+    assert line.endswith(told)
+    assert sarif["message"]["text"].endswith(told)
+    write_junit(result, tmp_path / "junit.xml")
+    assert told in (tmp_path / "junit.xml").read_text(encoding="utf-8")
+    cells = momus.read_comparison(run).joint.slices[0].cells
+    rose = next(c.moved_most("more") for c in cells if (c.name, c.statistic) == ("chat", "mean_length"))
+    changes = sorted(words["new"][i] - words["old"][i] for i in NEW.ids if int(i) % 3 == 0)
+    assert [words["new"][p] - words["old"][p] for p in rose] == changes[:-4:-1]
+
+
+def test_builds_name_prompts_of_an_axis_and_show_what_hides_in_them(tmp_path):
+    names = {d.id: f"\u202ewrite\n::error::{d.id} " + "x" * 300 for d in OLD}
+    sides = [
+        Corpus.from_documents([replace(d, id=names[d.id], prompt=names[d.id]) for d in side], side.name)
+        for side in (OLD, NEW)
+    ]
+    for by, shown in ((), NEW.ids), (("task",), [i for i in NEW.ids if int(i) % 3 == 1]):
+        folder = tmp_path / "-".join(("run", *by))
+        momus.compare(against={"old": sides[0]}, generated={"new": sides[1]}, critics=["length"], by=by, out=folder)
+        result = gate_run(folder, Rules(max=(Limit.parse("length=1 % fewer"),)))
+        check = next(c for c in result.failed if c.axis.endswith("in code" if by else "documents"))
+        assert len(check.prompts) == 3
+        (line,) = (x for x in workflow_commands(replace(result, checks=(check,))) if x.startswith("::error"))
+        told = re.findall("“([^”]*)”", line)
+        assert len(told) == 3
+        assert all(len(x) == 60 and x.endswith("…") for x in told)
+        assert all(re.match(r"\\u202ewrite ::error::(\d+) x", x)[1] in shown for x in told)
+
+
+def test_texts_without_common_prompts_have_none_to_name(tmp_path):
+    sides = {s.name: Corpus.from_documents([replace(d, prompt=None) for d in s], s.name) for s in (OLD, NEW)}
+    momus.compare(
+        against={"old": sides["old"]},
+        generated={"new": sides["new"]},
+        critics=["length"],
+        by=("task",),
+        out=tmp_path / "r",
+    )
+    result = gate_run(tmp_path / "r", Rules(max=(Limit.parse("length=5 % fewer"),)))
+    assert result.failed
+    assert not any(c.prompts for c in result.failed)
+    assert not any("moved most" in line for line in workflow_commands(result))
 
 
 def result_line(result):

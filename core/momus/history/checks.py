@@ -64,6 +64,8 @@ class Check:
         nothing to be tested by, which does not fail.
     reason
         Why it is not decided, or not checked.
+    prompts
+        Of a slice that failed, prompts whose answers moved most.
     """
 
     rule: Rule
@@ -83,6 +85,7 @@ class Check:
     values: tuple[float, float] | None = None
     detectable: float | None = None
     change: str = ""
+    prompts: tuple[str, ...] = ()
 
 
 Decided = tuple[list[Check], float]
@@ -103,6 +106,8 @@ class Limited:
         Whether the gate fails if there is no interval: the rule names the axis.
     shown
         Whether the limit must be shown to be kept.
+    prompts
+        Of a slice, prompts whose answers moved most in the direction of the limit.
     """
 
     rule: Rule
@@ -114,6 +119,7 @@ class Limited:
     chosen_of: int = 1
     fails: bool = True
     shown: bool = False
+    prompts: tuple[str, ...] = ()
 
     @property
     def bound(self) -> Limit:
@@ -132,7 +138,8 @@ class Limited:
         span, power = (self.gap.value, low, high, limit.value), _detectable(self.by, self.gap, limit, level)
         measure: Measure = "difference" if limit.words else "distance"
         measure = "nearness" if limit.side == WORSE[NEARER] else measure
-        return _check_of(self.rule, self.text, v, "failed" if broken else "passed", span, measure=measure, **power)
+        check = _check_of(self.rule, self.text, v, "failed" if broken else "passed", span, measure=measure, **power)
+        return replace(check, prompts=self.prompts) if broken else check
 
 
 def _detectable(v: Verdict, gap: Gap, limit: Limit, level: float) -> dict[str, Any]:

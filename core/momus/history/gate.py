@@ -153,7 +153,9 @@ def _gate(run: KeptRun | str | Path, rules: Rules) -> GateResult:
     # a slice has fewer documents than the whole text, and there are many of them
     weights = int(limited or bool(rules.require and by_level)), int(bool(rules.max_worse)), OF_SLICES * sliced
     shares = [w / max(sum(weights), 1) for w in weights]
-    decisions = [(decide_distances(run, corpora, rules, level * shares[0], by_level), shares[0])]
+    of_axes, p = decide_distances(run, corpora, rules, level * shares[0], by_level)
+    of_axes = [replace(c, prompts=run.moved(c.critic, c.corpus)) if c.status == "failed" else c for c in of_axes]
+    decisions = [((of_axes, p), shares[0])]
     if sliced:
         decisions.append((decide_slices(run, corpora, rules, level * shares[2]), shares[2]))
     inputs: list[InputChange] = []

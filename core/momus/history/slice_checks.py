@@ -63,7 +63,7 @@ def _of_all(s: Slices, bounded: Sequence[tuple[Slice, Bound]], level: float) -> 
             value, low, high = (x / b.band for x in (moved, moved - far, moved + far))
             of = b.rule, b.text, s.generated, c.critic, f"{c.axis} in {c.name}"
             check = Check(*of, "failed", value, low, high, b.limit, statistic=c.statistic)
-            check = replace(check, wording=c.wording, values=(c.real_value, c.generated_value))
+            check = replace(check, wording=c.wording, values=(c.real_value, c.generated_value), prompts=c.moved_most())
             failed.setdefault((c.critic, c.name), check)
     if failed or not bounded:
         return [*failed.values()], min(p_values, default=1.0)
@@ -88,7 +88,8 @@ def _in_slices(run: KeptRun, s: Slices, rules: Rules, whole: Limited) -> Iterato
             of = cells.get(name, v)
             axis, old, new = f"{v.axis} in {name}", of.real_value, of.generated_value
             here = replace(v, axis=axis, real_value=old, generated_value=new)
-            yield replace(whole, row=here, by=here, gap=gap, fails=fails)
+            prompts = cells[name].moved_most(whole.limit.side) if name in cells else ()
+            yield replace(whole, row=here, by=here, gap=gap, fails=fails, prompts=prompts)
 
 
 def _gap(run: KeptRun, s: Slices, whole: Limited, name: str, c: Slice | None) -> Gap | str:

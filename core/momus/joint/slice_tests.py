@@ -20,6 +20,8 @@ from momus.numeric.types import Floats, Ints
 from momus.verdicts.settings import Settings
 
 RELABELLINGS = 999
+MOVED, LONGEST = 3, 200
+"""Prompts of a slice that are named, and characters of each."""
 ZEROS = 0.1
 """The most values of 0 of which logs of means are taken."""
 RAISED = 3.0
@@ -46,7 +48,8 @@ def slices_of(
         units = Units.of(scored[0], other, settings.paired)
         for of_field in codes:
             sides = of_field.numbers[0], of_field.numbers[k]
-            by_text.append(_of_field(critic, known, k, units, sides, of_field, other.corpus, settings))
+            texts = scored[0].prompts, other.corpus
+            by_text.append(_of_field(critic, known, k, units, sides, of_field, texts, settings))
     return tuple(by_text)
 
 
@@ -57,9 +60,10 @@ def _of_field(
     units: Units,
     sides: tuple[Ints, Ints],
     of_field: Codes,
-    generated: str,
+    texts: tuple[Sequence[str | None], str],
     settings: Settings,
 ) -> Slices:
+    prompts, generated = texts
     size = len(of_field.names)
     cells = Cells.of(units, sides, size)
     counts = np.array([np.bincount(side, minlength=size) for side in cells.slices])  # (2, K)
@@ -78,7 +82,10 @@ def _of_field(
         for _, table in tables_of:
             for family, largest in enumerate(table.relabelled(labels)):
                 maxima[family][place] = np.maximum(maxima[family][place], largest)
-    rows = [c for m, table in tables_of for c in _cells_of(critic, m, table, of_field.names)]
+    # the later of several documents of a prompt name it likewise
+    named = dict(zip(units.real.tolist(), prompts, strict=True)) if units.matched else {}
+    cell_names = [named.get(unit) for unit in cells.units[0].tolist()]
+    rows = [c for m, table in tables_of for c in _cells_of(critic, m, table, of_field.names, cell_names)]
     kept = [tuple(np.round(side, 4).tolist()) if rows else () for side in maxima]
     return Slices(generated, of_field.name, tuple(rows), of_field.names, small, kept[0], kept[1])
 
@@ -195,6 +202,15 @@ class Table:
             of_variance = (r**4).sum() / variance**2 - 1 / len(r)
         return real, covariance, variance, cumulant / 2, of_variance, 1 / sum(1 / len(x) for x in sides)
 
+    def moved(self, i: int, prompts: Sequence[str | None]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The first prompts of slice i whose answers fell most, and rose most."""
+        rows = np.flatnonzero(self.slices[0] == i) if self.matched else np.arange(0)
+        d = (self.generated - self.real)[rows] if self.matched else np.zeros(0)
+        order = np.argsort(d, kind="stable")
+        fell, rose = order[d[order] < 0][:MOVED], order[::-1][d[order[::-1]] > 0][:MOVED]
+        a, b = (tuple(p[:LONGEST] for k in side if (p := prompts[rows[k]])) for side in (fell, rose))
+        return a, b
+
     def rest(self, d: Floats, v: Floats) -> tuple[Floats, Floats]:
         """The difference in all other slices together, by slice, and its variance."""
         n = np.minimum(*self.counts())
@@ -219,7 +235,9 @@ def _mean_and_variance(sums: Floats, squares: Floats, n: Floats) -> tuple[Floats
         return mean, np.where(scatter > 1e-12 * squares, scatter, 0.0) / ((n - 1) * n)
 
 
-def _cells_of(critic: Critic[Any], m: Measure, table: Table, names: Sequence[str]) -> list[Slice]:
+def _cells_of(
+    critic: Critic[Any], m: Measure, table: Table, names: Sequence[str], prompts: Sequence[str | None]
+) -> list[Slice]:
     d, v, freedom = (np.broadcast_to(x, (len(table.kept), 1))[:, 0] for x in table.differences())
     rest, rest_v = (x[:, 0] for x in table.rest(d[:, None], v[:, None])) if len(d) > 1 else (np.zeros(1), np.zeros(1))
     n = [c[:, 0] for c in table.counts()]
@@ -249,6 +267,7 @@ def _cells_of(critic: Critic[Any], m: Measure, table: Table, names: Sequence[str
             scale=scale,
             leading=critic.reporting.leading,
             ratio=ratios[i],
+            moved=table.moved(i, prompts),
         )
         for i, number in enumerate(table.kept)
     ]

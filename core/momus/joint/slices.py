@@ -62,6 +62,8 @@ class Slice:
         Whether other axes move with that of the critic, as all do with length.
     ratio
         By what limits in percent of the reference are decided.
+    moved
+        Prompts whose answers moved most, those that fell and those that rose; none without pairs.
     """
 
     critic: str
@@ -82,6 +84,7 @@ class Slice:
     scale: float
     leading: bool = False
     ratio: Ratio = field(default_factory=Ratio)
+    moved: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     low: float = 0.0
     high: float = 0.0
     p: float = 1.0
@@ -96,6 +99,10 @@ class Slice:
     def apart(self) -> float:
         """What it differs from all other slices by, as a normal deviate."""
         return normal(abs(self.difference - self.rest), self.rest_error, self.freedom)
+
+    def moved_most(self, side: str = "") -> tuple[str, ...]:
+        """Prompts whose answers moved most to ``more`` or ``fewer``, else as the slice did."""
+        return self.moved[side != "fewer" if side in ("fewer", "more") else self.difference > 0]
 
     def stands_out(self, alpha: float) -> bool:
         """Whether the slice differs, and by more than the others together, or the other way."""
@@ -240,7 +247,7 @@ def frame_rows(slices: Sequence[Slices], verdicts: Sequence[Verdict], by: str) -
         known = list(dict.fromkeys(known)) or ["none"]
         raise UsageError(f"{arg('by', by)}: no such slices", hint=f"those of this comparison: {', '.join(known)}")
     cells = ((s, *cell) for s in slices if s.by == by for cells in of_axes(s, verdicts) for cell in cells)
-    left_out = {"wording", "leading", "scale", "ratio"}
+    left_out = {"wording", "leading", "scale", "ratio", "moved"}
     rows = ((s, bands, {k: x for k, x in vars(c).items() if k not in left_out}) for s, c, bands in cells)
     return [{"generated": s.generated, "by": by, "bands": bands, **row} for s, bands, row in rows]
 
