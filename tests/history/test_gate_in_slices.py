@@ -19,6 +19,7 @@ from momus.history.gate import gate_run
 from momus.history.rules import Limit, Rules
 from momus.history.view import gate_blocks, not_checked, on_terminal
 from momus.joint.better import Preference
+from momus.joint.slices import codes_of
 
 TASKS = ("chat", "code", "maths")
 
@@ -151,6 +152,31 @@ def test_texts_without_common_prompts_have_none_to_name(tmp_path):
     assert not any("moved most" in line for line in workflow_commands(result))
 
 
+@pytest.mark.parametrize("empty", ["", " "])
+def test_a_task_without_any_answer_fails_and_is_named(tmp_path, empty):
+    """No axis scores empty answers: means are of all others, and so are slices."""
+    rows = [Document.plain(d.id, empty if d.fields["task"] == "code" else d.text, d.prompt) for d in OLD]
+    new = Corpus.from_documents([replace(r, fields=d.fields) for r, d in zip(rows, OLD, strict=True)], "new")
+    folder = compared(tmp_path / "run", new)
+    result = gate_run(folder, Rules(require=("not-beyond-itself",)))
+    (check,) = result.failed
+    assert (check.axis, check.statistic) == ("documents without a score", "unscored_share")
+    assert 0 < check.low < check.value == pytest.approx(1 / 3)
+    assert [c.axis for c in result.checks if c.status == "not checked"] == ["code"]
+    assert "share of unscored documents 33 %, old: 0 %" in result_line(result)
+    assert gate_run(compared(tmp_path / "same", OLD), Rules(require=("not-beyond-itself",))).passed
+
+
+@pytest.mark.parametrize("gone", ["old", "new"])
+def test_a_task_that_a_text_lacks_does_not_keep_others_from_being_judged(gone):
+    kept = [d for d in OLD if d.fields["task"] != "maths"]
+    sides = {"old": OLD, "new": NEW, gone: Corpus.from_documents(kept, gone)}
+    (codes,) = codes_of(("auto",), [sides["old"], sides["new"]])
+    assert codes.names == TASKS
+    few = Corpus.from_documents([d for d in kept if d.fields["task"] == "code" or int(d.id) < 30], "few")
+    assert codes_of(("auto",), [few, NEW]) == []
+
+
 def result_line(result):
     with pytest.raises(momus.errors.GateFailed) as failed:
         result.check()
@@ -195,7 +221,9 @@ def test_what_cannot_be_tested_in_a_slice_is_listed_and_fails_only_where_an_axis
     ):
         result = decided(run, better, limit, ["not-worse"])
         assert result.passed
-        assert "Not checked: rare (task) of 'new': fewer than 10 prompts or documents on a side." in not_checked(result)
+        assert "Not checked: rare (task) of 'new': fewer than 10 scored prompts or documents on a side." in not_checked(
+            result
+        )
     listed = "vocabulary by task (unigram) of 'new': slices are compared by means"
     assert any(listed in line for line in not_checked(result))
     named = decided(run, "length=more", "length=30 % worse", ["length=not-worse"])

@@ -27,6 +27,7 @@ from momus.joint.better import NEARER, WORSE, row_of, told
 from momus.joint.gap import POWER, Gap
 from momus.joint.slices import in_units
 from momus.report.words.format import percent, rounded
+from momus.verdicts.statistics import UNSCORED
 from momus.verdicts.verdict import Verdict
 
 BEYOND = "beyond human variation"
@@ -166,7 +167,7 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
     sequential
         Whether findings are decided by intervals of this level too, not by those of the run.
     """
-    decided = [rule for corpus in corpora for rule in _on_rows(run, corpus, rules, sequential)]
+    decided = [x for name in corpora for x in (*_on_rows(run, name, rules, sequential), *_unscored(run, name, rules))]
     # stable: those without an interval first
     decided.sort(key=lambda x: isinstance(x, Limited) and isinstance(x.gap, Gap))
     limited = [(x, x.gap) for x in decided if isinstance(x, Limited) and isinstance(x.gap, Gap)]
@@ -215,6 +216,19 @@ def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Itera
     for critic, reason in run.left_out.items():
         for rule, text, value in texts:
             yield Check(rule, text, corpus, critic, critic, "not checked", limit=value, reason=reason)
+
+
+def _unscored(run: KeptRun, corpus: str, rules: Rules) -> Iterator[Limited]:
+    """What is required of all axes is that no more documents are unscored on all of them, as empty ones are."""
+    required = [written for finding, written in required_of(rules.require, EVERY).items() if finding != NOT_WORSE]
+    shares = [rows.get(UNSCORED.name) for rows in run.rows(corpus).values()]
+    risen = [(v.difference, v) for v in shares if v is not None and v.difference and v.difference > 0]
+    if required and risen and len(risen) == len(shares):
+        v = min(risen, key=lambda pair: pair[0])[1]
+        gap = Gap.of(v, effect=True)
+        if isinstance(gap, Gap) and (v.generated_value or 0.0) < 1:  # where no document has a score, no rule is decided
+            row = replace(v, axis="documents without a score")
+            yield Limited("require", f"require {required[0]}", row, Limit(EVERY, 0.0, "more"), gap, row, fails=False)
 
 
 def _required(finding: str, text: str, v: Verdict, by: Verdict, tested: int, fails: bool) -> Check:

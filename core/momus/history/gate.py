@@ -31,6 +31,7 @@ from momus.joint.better import WORSE
 from momus.locking import Lock
 from momus.outputs import make_folder, writing
 from momus.schema import read_json
+from momus.verdicts.statistics import UNSCORED
 
 OF_SLICES = 4
 """What the family of slices has of the level, where those of distances and of changes have 1 each."""
@@ -154,7 +155,10 @@ def _gate(run: KeptRun | str | Path, rules: Rules) -> GateResult:
     weights = int(limited or bool(rules.require and by_level)), int(bool(rules.max_worse)), OF_SLICES * sliced
     shares = [w / max(sum(weights), 1) for w in weights]
     of_axes, p = decide_distances(run, corpora, rules, level * shares[0], by_level)
-    of_axes = [replace(c, prompts=run.moved(c.critic, c.corpus)) if c.status == "failed" else c for c in of_axes]
+    moved = [c.status == "failed" and c.statistic != UNSCORED.name for c in of_axes]
+    of_axes = [
+        replace(c, prompts=run.moved(c.critic, c.corpus)) if m else c for c, m in zip(of_axes, moved, strict=True)
+    ]
     decisions = [((of_axes, p), shares[0])]
     if sliced:
         decisions.append((decide_slices(run, corpora, rules, level * shares[2]), shares[2]))

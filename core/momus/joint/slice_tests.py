@@ -206,10 +206,9 @@ class Table:
         """The first prompts of slice i whose answers fell most, and rose most."""
         rows = np.flatnonzero(self.slices[0] == i) if self.matched else np.arange(0)
         d = (self.generated - self.real)[rows] if self.matched else np.zeros(0)
-        order = np.argsort(d, kind="stable")
-        fell, rose = order[d[order] < 0][:MOVED], order[::-1][d[order[::-1]] > 0][:MOVED]
-        a, b = (tuple(p[:LONGEST] for k in side if (p := prompts[rows[k]])) for side in (fell, rose))
-        return a, b
+        first = (k[x[k] < 0][:MOVED] for x in (d, -d) for k in (np.argsort(x, kind="stable"),))
+        fell, rose = (tuple(p[:LONGEST] for k in side if (p := prompts[rows[k]])) for side in first)
+        return fell, rose
 
     def rest(self, d: Floats, v: Floats) -> tuple[Floats, Floats]:
         """The difference in all other slices together, by slice, and its variance."""

@@ -321,8 +321,10 @@ def codes_of(by: Sequence[str], corpora: Sequence[Corpus]) -> list[Codes]:
     if AUTO in by:
         for name in fields_of(corpora):
             counts = [Counter(v for v in corpus.field(name) if v is not None) for corpus in corpora]
-            values = set().union(*counts)
-            if 2 <= len(values) <= MOST_VALUES and all(c[v] >= LEAST for c in counts for v in values):
+            # a task that a text lacks is named, and hides no other
+            shared = set.intersection(*map(set, counts))
+            few = len(set().union(*counts)) <= MOST_VALUES
+            if few and len(shared) >= 2 and all(c[v] >= LEAST for c in counts for v in shared):
                 chosen.append(name)
     return [_codes(name, corpora) for name in dict.fromkeys(chosen)]
 
