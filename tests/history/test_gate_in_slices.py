@@ -165,6 +165,9 @@ def test_a_task_without_any_answer_fails_and_is_named(tmp_path, empty):
     assert [c.axis for c in result.checks if c.status == "not checked"] == ["code"]
     assert "share of unscored documents 33 %, old: 0 %" in result_line(result)
     assert gate_run(compared(tmp_path / "same", OLD), Rules(require=("not-beyond-itself",))).passed
+    limited = gate_run(folder, Rules(max=(Limit.parse("length=10 % fewer"),)))
+    assert limited.passed
+    assert any("documents without a score" in x and "33 % of documents" in x for x in not_checked(limited))
 
 
 @pytest.mark.parametrize("gone", ["old", "new"])
@@ -224,7 +227,7 @@ def test_what_cannot_be_tested_in_a_slice_is_listed_and_fails_only_where_an_axis
         assert "Not checked: rare (task) of 'new': fewer than 10 scored prompts or documents on a side." in not_checked(
             result
         )
-    listed = "vocabulary by task (unigram) of 'new': slices are compared by means"
+    listed = "vocabulary: latent ppl by task (unigram) of 'new': slices are compared by means"
     assert any(listed in line for line in not_checked(result))
     named = decided(run, "length=more", "length=30 % worse", ["length=not-worse"])
     assert [(c.axis, c.status) for c in named.failed] == [("length of documents in rare", "not decided")]

@@ -218,17 +218,21 @@ def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Itera
             yield Check(rule, text, corpus, critic, critic, "not checked", limit=value, reason=reason)
 
 
-def _unscored(run: KeptRun, corpus: str, rules: Rules) -> Iterator[Limited]:
+def _unscored(run: KeptRun, corpus: str, rules: Rules) -> Iterator[Limited | Check]:
     """What is required of all axes is that no more documents are unscored on all of them, as empty ones are."""
-    required = [written for finding, written in required_of(rules.require, EVERY).items() if finding != NOT_WORSE]
     shares = [rows.get(UNSCORED.name) for rows in run.rows(corpus).values()]
     risen = [(v.difference, v) for v in shares if v is not None and v.difference and v.difference > 0]
-    if required and risen and len(risen) == len(shares):
-        v = min(risen, key=lambda pair: pair[0])[1]
-        gap = Gap.of(v, effect=True)
-        if isinstance(gap, Gap) and (v.generated_value or 0.0) < 1:  # where no document has a score, no rule is decided
-            row = replace(v, axis="documents without a score")
-            yield Limited("require", f"require {required[0]}", row, Limit(EVERY, 0.0, "more"), gap, row, fails=False)
+    if not risen or len(risen) < len(shares):
+        return
+    v = replace(min(risen, key=lambda pair: pair[0])[1], axis="documents without a score")
+    required = [written for finding, written in required_of(rules.require, EVERY).items() if finding != NOT_WORSE]
+    gap, share = Gap.of(v, effect=True), v.generated_value or 0.0
+    if share == 1:  # nothing else is decided then
+        return
+    if required and isinstance(gap, Gap):
+        yield Limited("require", f"require {required[0]}", v, Limit(EVERY, 0.0, "more"), gap, v, fails=False)
+    elif not required:
+        yield _open("max", "max", v, f"{percent(share)} of documents, which no rule sees", 0.0, fails=False)
 
 
 def _required(finding: str, text: str, v: Verdict, by: Verdict, tested: int, fails: bool) -> Check:

@@ -12,6 +12,7 @@ from momus.history.rules import NOT_BEYOND, NOT_BEYOND_ITSELF, NOT_WORSE, Limit,
 from momus.joint.better import NEARER, WORSE, nearness
 from momus.joint.gap import Gap, Kind, RatioGap
 from momus.joint.slices import FEWEST, Slice, Slices, in_units, normal, reach
+from momus.report.words.findings import statistic_name
 from momus.verdicts.verdict import Verdict
 
 
@@ -49,9 +50,8 @@ def decide_slices(run: KeptRun, corpora: Sequence[str], rules: Rules, level: flo
             checks += decided
             smallest = min(smallest, families * p)
         reason = f"fewer than {FEWEST} scored prompts or documents on a side"
-        tested = {c.name for c in s.cells}  # of others, no document may have a score
-        small = [name for name in s.names if name not in tested]
-        checks += [Check("require", "slice", s.generated, s.by, name, "not checked", reason=reason) for name in small]
+        of = s.generated, s.by
+        checks += [Check("require", "slice", *of, name, "not checked", reason=reason) for name in s.untested]
     return checks, smallest
 
 
@@ -82,11 +82,12 @@ def _in_slices(run: KeptRun, s: Slices, rules: Rules, whole: Limited) -> Iterato
     cells = {c.name: c for c in s.cells if (c.critic, c.statistic) == (v.critic, v.statistic)}
     gaps = {name: _gap(run, s, whole, name, cells.get(name)) for name in s.names}
     if not any(isinstance(gap, Gap) for gap in gaps.values()):
-        yield replace(whole, row=replace(v, axis=f"{v.axis} by {s.by}"), gap=gaps[s.names[0]], fails=False)
+        row = replace(v, axis=f"{v.axis}: {statistic_name(v.statistic)} by {s.by}")
+        yield replace(whole, row=row, gap=gaps[s.names[0]], fails=False)
         return
     fails = whole.shown and required != NOT_WORSE  # the requirement names the axis
     for name, gap in gaps.items():
-        if fails or name not in s.small:  # which are listed once
+        if fails or name not in s.untested:  # which are listed once
             of = cells.get(name, v)
             axis, old, new = f"{v.axis} in {name}", of.real_value, of.generated_value
             here = replace(v, axis=axis, real_value=old, generated_value=new)

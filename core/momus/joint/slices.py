@@ -140,6 +140,12 @@ class Slices:
     fields: int = 1
     alpha: float = 0.05
 
+    @property
+    def untested(self) -> list[str]:
+        """Slices that are too small, or of whose documents too few have a score."""
+        tested = {c.name for c in self.cells}
+        return [name for name in self.names if name not in tested]
+
     def p_of(self, size: float, rest: bool = False) -> float:
         """The adjusted p-value of a deviate; beyond all relabellings, Bonferroni's bound if that is smaller."""
         maxima = np.asarray(self.rest_maxima if rest else self.maxima)
