@@ -220,11 +220,11 @@ def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Itera
 
 def _unscored(run: KeptRun, corpus: str, rules: Rules) -> Iterator[Limited | Check]:
     """What is required of all axes is that no more documents are unscored on all of them, as empty ones are."""
-    shares = [rows.get(UNSCORED.name) for rows in run.rows(corpus).values()]
-    risen = [(v.difference, v) for v in shares if v is not None and v.difference and v.difference > 0]
-    if not risen or len(risen) < len(shares):
+    rows = [of.get(UNSCORED.name) for of in run.rows(corpus).values()]
+    risen = [v for v in rows if v is not None and v.difference and v.difference > 0]
+    if not risen or len(risen) < len(rows):
         return
-    v = replace(min(risen, key=lambda pair: pair[0])[1], axis="documents without a score")
+    v = replace(min(risen, key=lambda v: v.generated_value or 0.0), axis="documents without a score")
     required = [written for finding, written in required_of(rules.require, EVERY).items() if finding != NOT_WORSE]
     gap, share = Gap.of(v, effect=True), v.generated_value or 0.0
     if share == 1:  # nothing else is decided then
