@@ -5,7 +5,7 @@ to one prompt, as groups of four prompts that share a length, or as texts withou
 loses 40 % of each of its answers; the others keep theirs, or are drawn anew. The gate has the rule
 ``not-beyond-itself``: one band is as far as 95 % of random halves of the old text lie apart.
 
-Run:  python benchmarks/validity/slices.py [--runs 300] [--out benchmarks/results/slices.md]
+Run:  python benchmarks/validity/slices.py [--runs 300] [--nights] [--out benchmarks/results/slices.md]
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from scipy.special import stdtr
 from yardsticks import wilson
 
 from momus import Corpus, Document
@@ -23,6 +24,7 @@ from momus.critic import Statistic, StatisticCritic
 from momus.critic.scores import Scores
 from momus.history.gate import OF_SLICES
 from momus.history.slice_checks import Bound, p_beyond
+from momus.inference.sequential import spent
 from momus.joint.partners import interval
 from momus.joint.slice_tests import slices_of
 from momus.joint.slices import Slices, codes_of, together
@@ -32,6 +34,7 @@ from momus.verdicts.settings import Settings
 
 SIGMA, LOSS, LEVELS = 0.6, 0.4, (0.05, 0.01)
 MEAN = "mean_length"
+NIGHTS = "## Nights without change, `--sequential`"
 
 
 class Words(StatisticCritic):
@@ -121,6 +124,32 @@ def broken(runs: int, n: int, slices: int, design: str, anew: bool) -> list[str]
     return [design, size, str(slices), "drawn anew" if anew else "kept", *(share(int(c), runs) for c in counts)]
 
 
+def nights(runs: int, n: int, slices: int, looks: int = 200) -> list[str]:
+    """A row of the table of nightly gates: new texts without change each night, beside one old text.
+
+    A night has the level that `spent` leaves to slices; where no t-test of a slice finds anything at twice that level,
+    nothing is judged.
+    """
+    differ = beyond = 0
+    kinds = [f"k{i // 4 % slices}" for i in range(n)]
+    of_kind = (np.array(kinds)[:, None] == np.array([f"k{k}" for k in range(slices)])).astype(float)  # (n, slices)
+    size = of_kind.sum(axis=0)
+    for seed in range(runs):
+        rng = np.random.default_rng([seed, n, slices, 7])
+        old, any_differs, any_beyond = lengths(rng, n, "pairs"), False, False
+        for night in range(1, looks + 1):
+            new, level = lengths(rng, n, "pairs"), spent(LEVELS[0], night) * OF_SLICES / (1 + OF_SLICES)
+            sums, squares = (new - old) @ of_kind, (new - old) ** 2 @ of_kind
+            t = sums / np.sqrt((squares - sums**2 / size) * size / (size - 1))
+            if 2 * stdtr(size - 1, -np.abs(t)).min() > 2 * level:
+                continue
+            of_night = judged(old, new, kinds, "pairs", seed)
+            any_differs |= min(c.p for c in of_night.cells) <= level
+            any_beyond |= fails(of_night, old, level)
+        differ, beyond = differ + any_differs, beyond + any_beyond
+    return [f"{n:,}", str(slices), f"{looks}", share(differ, runs), share(beyond, runs)]
+
+
 def wins(runs: int, n: int, grouped: bool, true: float) -> list[str]:
     """A row of the table of intervals of wins: how often they hold the true share."""
     from scipy.stats import norm
@@ -136,6 +165,17 @@ def wins(runs: int, n: int, grouped: bool, true: float) -> list[str]:
     return [f"{n:,}", "groups of 4" if grouped else "prompts", f"{true:g}", share(held, runs)]
 
 
+def section_of_nights(runs: int) -> str:
+    """The section of nightly gates."""
+    heads = ["documents", "slices", "nights", "any is said to differ", "any gate fails"]
+    return f"""{NIGHTS}
+
+{runs} runs a row: whether a slice is said to differ, or the gate fails, in any of the nights.
+
+{table(heads, [nights(runs, n, k) for n, k in ((200, 5), (200, 10), (1000, 20))])}
+"""
+
+
 def table(heads: list[str], rows: list[list[str]]) -> str:
     """Markdown."""
     return "\n".join(f"| {' | '.join(row)} |" for row in [heads, ["---"] * len(heads), *rows]) + "\n"
@@ -146,7 +186,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=300)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/slices.md"))
+    parser.add_argument("--nights", action="store_true", help="measure these alone")
     asked = parser.parse_args()
+    if asked.nights:
+        before, after = asked.out.read_text(encoding="utf-8").split("## Shares of wins")
+        section = f"{before.partition(NIGHTS)[0]}{section_of_nights(2 * asked.runs)}## Shares of wins{after}"
+        asked.out.write_text(section, encoding="utf-8")
+        return
     runs, start = asked.runs, time.process_time()
     sizes = ((200, 5), (200, 10), (1000, 20), (1000, 50))
     level = [
@@ -162,6 +208,7 @@ def main() -> None:
         broken(runs, 1000, 10, "documents", True),
         broken(runs, 1000, 50, "pairs", False),
     ]
+    nightly = section_of_nights(2 * runs)
     shares = [wins(4 * runs, n, g, t) for n in (100, 200) for g in (False, True) for t in (0.5, 0.8)]
     said = ["said to differ, .05", "said to differ, .01", "named in a sentence", "gate fails, .05", "gate fails, .01"]
     text = f"""# Slices and wins
@@ -178,7 +225,7 @@ The gate decides slices at four fifths of .05, since the axes of the whole text 
 new answers are cut from the old ones; in the others they are kept, or drawn anew.
 
 {table(["design", "broken", "slices", "others", "gate fails", "slice named", "another slice named"], power)}
-## Shares of wins: the interval holds the true share
+{nightly}## Shares of wins: the interval holds the true share
 
 {4 * runs:,} runs a row.
 

@@ -14,10 +14,12 @@ import momus
 from momus import Corpus, Document
 from momus.cli.app import app
 from momus.errors import GateFailed, UsageError
+from momus.history.builds import gate_sarif, workflow_commands, write_junit
 from momus.history.gate import gate_run
 from momus.history.rules import Limit, Rules
 from momus.history.view import gate_blocks, not_checked, on_terminal
 from momus.joint.better import Preference
+from momus.joint.slices import codes_of
 
 TASKS = ("chat", "code", "maths")
 
@@ -41,9 +43,12 @@ def compared(folder, new, real=None, old=None):
     return folder
 
 
+OLD, NEW = answers("old", 0), answers("new", 1, 0.6)
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return compared(tmp_path_factory.mktemp("slices") / "run", answers("new", 1, 0.6))
+    return compared(tmp_path_factory.mktemp("slices") / "run", NEW)
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +99,87 @@ def test_a_slice_that_is_not_shown_to_be_no_worse_fails_and_is_named(run, unchan
     assert not decided(unchanged, "length=more", "length=1 % worse", [require]).passed
 
 
+def test_builds_name_the_prompts_of_the_slice_that_moved_most(run, tmp_path):
+    result = gate_run(run, Rules(max=(Limit.parse("length=20 % fewer"),)))
+    (check,) = result.failed
+    words = {side.name: dict(zip(side.ids, (len(d.text.split()) for d in side), strict=True)) for side in (OLD, NEW)}
+    in_code = sorted((words["new"][i] - words["old"][i], i) for i in NEW.ids if int(i) % 3 == 1)
+    assert [words["new"][p] - words["old"][p] for p in check.prompts] == [change for change, _ in in_code[:3]]
+    told = f"; moved most: {', '.join(f'“{p}”' for p in check.prompts)}"
+    (line,) = workflow_commands(result)
+    (sarif,) = gate_sarif(result)["runs"][0]["results"]
+    assert line.endswith(told)
+    assert sarif["message"]["text"].endswith(told)
+    write_junit(result, tmp_path / "junit.xml")
+    assert told in (tmp_path / "junit.xml").read_text(encoding="utf-8")
+    cells = momus.read_comparison(run).joint.slices[0].cells
+    rose = next(c.moved_most("more") for c in cells if (c.name, c.statistic) == ("chat", "mean_length"))
+    changes = sorted(words["new"][i] - words["old"][i] for i in NEW.ids if int(i) % 3 == 0)
+    assert [words["new"][p] - words["old"][p] for p in rose] == changes[:-4:-1]
+
+
+def test_builds_name_prompts_of_an_axis_and_show_what_hides_in_them(tmp_path):
+    names = {d.id: f"\u202ewrite\n::error::{d.id} " + "x" * 300 for d in OLD}
+    sides = [
+        Corpus.from_documents([replace(d, id=names[d.id], prompt=names[d.id]) for d in side], side.name)
+        for side in (OLD, NEW)
+    ]
+    for by, shown in ((), NEW.ids), (("task",), [i for i in NEW.ids if int(i) % 3 == 1]):
+        folder = tmp_path / "-".join(("run", *by))
+        momus.compare(against={"old": sides[0]}, generated={"new": sides[1]}, critics=["length"], by=by, out=folder)
+        result = gate_run(folder, Rules(max=(Limit.parse("length=1 % fewer"),)))
+        check = next(c for c in result.failed if c.axis.endswith("in code" if by else "documents"))
+        assert len(check.prompts) == 3
+        (line,) = (x for x in workflow_commands(replace(result, checks=(check,))) if x.startswith("::error"))
+        told = re.findall("“([^”]*)”", line)
+        assert len(told) == 3
+        assert all(len(x) == 60 and x.endswith("…") for x in told)
+        assert all(re.match(r"\\u202ewrite ::error::(\d+) x", x)[1] in shown for x in told)
+
+
+def test_texts_without_common_prompts_have_none_to_name(tmp_path):
+    sides = {s.name: Corpus.from_documents([replace(d, prompt=None) for d in s], s.name) for s in (OLD, NEW)}
+    momus.compare(
+        against={"old": sides["old"]},
+        generated={"new": sides["new"]},
+        critics=["length"],
+        by=("task",),
+        out=tmp_path / "r",
+    )
+    result = gate_run(tmp_path / "r", Rules(max=(Limit.parse("length=5 % fewer"),)))
+    assert result.failed
+    assert not any(c.prompts for c in result.failed)
+    assert not any("moved most" in line for line in workflow_commands(result))
+
+
+@pytest.mark.parametrize("empty", ["", " "])
+def test_a_task_without_any_answer_fails_and_is_named(tmp_path, empty):
+    """No axis scores empty answers: means are of all others, and so are slices."""
+    rows = [Document.plain(d.id, empty if d.fields["task"] == "code" else d.text, d.prompt) for d in OLD]
+    new = Corpus.from_documents([replace(r, fields=d.fields) for r, d in zip(rows, OLD, strict=True)], "new")
+    folder = compared(tmp_path / "run", new)
+    result = gate_run(folder, Rules(require=("not-beyond-itself",)))
+    (check,) = result.failed
+    assert (check.axis, check.statistic) == ("documents without a score", "unscored_share")
+    assert 0 < check.low < check.value == pytest.approx(1 / 3)
+    assert [c.axis for c in result.checks if c.status == "not checked"] == ["code"]
+    assert "share of unscored documents 33 %, old: 0 %" in result_line(result)
+    assert gate_run(compared(tmp_path / "same", OLD), Rules(require=("not-beyond-itself",))).passed
+    limited = gate_run(folder, Rules(max=(Limit.parse("length=10 % fewer"),)))
+    assert limited.passed
+    assert any("documents without a score" in x and "33 % of documents" in x for x in not_checked(limited))
+
+
+@pytest.mark.parametrize("gone", ["old", "new"])
+def test_a_task_that_a_text_lacks_does_not_keep_others_from_being_judged(gone):
+    kept = [d for d in OLD if d.fields["task"] != "maths"]
+    sides = {"old": OLD, "new": NEW, gone: Corpus.from_documents(kept, gone)}
+    (codes,) = codes_of(("auto",), [sides["old"], sides["new"]])
+    assert codes.names == TASKS
+    few = Corpus.from_documents([d for d in kept if d.fields["task"] == "code" or int(d.id) < 30], "few")
+    assert codes_of(("auto",), [few, NEW]) == []
+
+
 def result_line(result):
     with pytest.raises(momus.errors.GateFailed) as failed:
         result.check()
@@ -138,8 +224,10 @@ def test_what_cannot_be_tested_in_a_slice_is_listed_and_fails_only_where_an_axis
     ):
         result = decided(run, better, limit, ["not-worse"])
         assert result.passed
-        assert "Not checked: rare (task) of 'new': fewer than 10 prompts or documents on a side." in not_checked(result)
-    listed = "vocabulary by task (unigram) of 'new': slices are compared by means"
+        assert "Not checked: rare (task) of 'new': fewer than 10 scored prompts or documents on a side." in not_checked(
+            result
+        )
+    listed = "vocabulary: latent ppl by task (unigram) of 'new': slices are compared by means"
     assert any(listed in line for line in not_checked(result))
     named = decided(run, "length=more", "length=30 % worse", ["length=not-worse"])
     assert [(c.axis, c.status) for c in named.failed] == [("length of documents in rare", "not decided")]

@@ -27,6 +27,7 @@ from momus.joint.better import NEARER, WORSE, row_of, told
 from momus.joint.gap import POWER, Gap
 from momus.joint.slices import in_units
 from momus.report.words.format import percent, rounded
+from momus.verdicts.statistics import UNSCORED
 from momus.verdicts.verdict import Verdict
 
 BEYOND = "beyond human variation"
@@ -64,6 +65,8 @@ class Check:
         nothing to be tested by, which does not fail.
     reason
         Why it is not decided, or not checked.
+    prompts
+        Of a slice that failed, prompts whose answers moved most.
     """
 
     rule: Rule
@@ -83,6 +86,7 @@ class Check:
     values: tuple[float, float] | None = None
     detectable: float | None = None
     change: str = ""
+    prompts: tuple[str, ...] = ()
 
 
 Decided = tuple[list[Check], float]
@@ -103,6 +107,8 @@ class Limited:
         Whether the gate fails if there is no interval: the rule names the axis.
     shown
         Whether the limit must be shown to be kept.
+    prompts
+        Of a slice, prompts whose answers moved most in the direction of the limit.
     """
 
     rule: Rule
@@ -114,6 +120,7 @@ class Limited:
     chosen_of: int = 1
     fails: bool = True
     shown: bool = False
+    prompts: tuple[str, ...] = ()
 
     @property
     def bound(self) -> Limit:
@@ -132,7 +139,8 @@ class Limited:
         span, power = (self.gap.value, low, high, limit.value), _detectable(self.by, self.gap, limit, level)
         measure: Measure = "difference" if limit.words else "distance"
         measure = "nearness" if limit.side == WORSE[NEARER] else measure
-        return _check_of(self.rule, self.text, v, "failed" if broken else "passed", span, measure=measure, **power)
+        check = _check_of(self.rule, self.text, v, "failed" if broken else "passed", span, measure=measure, **power)
+        return replace(check, prompts=self.prompts) if broken else check
 
 
 def _detectable(v: Verdict, gap: Gap, limit: Limit, level: float) -> dict[str, Any]:
@@ -159,7 +167,7 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
     sequential
         Whether findings are decided by intervals of this level too, not by those of the run.
     """
-    decided = [rule for corpus in corpora for rule in _on_rows(run, corpus, rules, sequential)]
+    decided = [x for name in corpora for x in (*_on_rows(run, name, rules, sequential), *_unscored(run, name, rules))]
     # stable: those without an interval first
     decided.sort(key=lambda x: isinstance(x, Limited) and isinstance(x.gap, Gap))
     limited = [(x, x.gap) for x in decided if isinstance(x, Limited) and isinstance(x.gap, Gap)]
@@ -208,6 +216,23 @@ def _on_rows(run: KeptRun, corpus: str, rules: Rules, sequential: bool) -> Itera
     for critic, reason in run.left_out.items():
         for rule, text, value in texts:
             yield Check(rule, text, corpus, critic, critic, "not checked", limit=value, reason=reason)
+
+
+def _unscored(run: KeptRun, corpus: str, rules: Rules) -> Iterator[Limited | Check]:
+    """What is required of all axes is that no more documents are unscored on all of them, as empty ones are."""
+    rows = [of.get(UNSCORED.name) for of in run.rows(corpus).values()]
+    risen = [v for v in rows if v is not None and v.difference and v.difference > 0]
+    if not risen or len(risen) < len(rows):
+        return
+    v = replace(min(risen, key=lambda v: v.generated_value or 0.0), axis="documents without a score")
+    required = [written for finding, written in required_of(rules.require, EVERY).items() if finding != NOT_WORSE]
+    gap, share = Gap.of(v, effect=True), v.generated_value or 0.0
+    if share == 1:  # nothing else is decided then
+        return
+    if required and isinstance(gap, Gap):
+        yield Limited("require", f"require {required[0]}", v, Limit(EVERY, 0.0, "more"), gap, v, fails=False)
+    elif not required:
+        yield _open("max", "max", v, f"{percent(share)} of documents, which no rule sees", 0.0, fails=False)
 
 
 def _required(finding: str, text: str, v: Verdict, by: Verdict, tested: int, fails: bool) -> Check:

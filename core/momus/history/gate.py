@@ -31,6 +31,7 @@ from momus.joint.better import WORSE
 from momus.locking import Lock
 from momus.outputs import make_folder, writing
 from momus.schema import read_json
+from momus.verdicts.statistics import UNSCORED
 
 OF_SLICES = 4
 """What the family of slices has of the level, where those of distances and of changes have 1 each."""
@@ -153,7 +154,12 @@ def _gate(run: KeptRun | str | Path, rules: Rules) -> GateResult:
     # a slice has fewer documents than the whole text, and there are many of them
     weights = int(limited or bool(rules.require and by_level)), int(bool(rules.max_worse)), OF_SLICES * sliced
     shares = [w / max(sum(weights), 1) for w in weights]
-    decisions = [(decide_distances(run, corpora, rules, level * shares[0], by_level), shares[0])]
+    of_axes, p = decide_distances(run, corpora, rules, level * shares[0], by_level)
+    moved = [c.status == "failed" and c.statistic != UNSCORED.name for c in of_axes]
+    of_axes = [
+        replace(c, prompts=run.moved(c.critic, c.corpus)) if m else c for c, m in zip(of_axes, moved, strict=True)
+    ]
+    decisions = [((of_axes, p), shares[0])]
     if sliced:
         decisions.append((decide_slices(run, corpora, rules, level * shares[2]), shares[2]))
     inputs: list[InputChange] = []

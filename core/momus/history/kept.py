@@ -133,6 +133,12 @@ class KeptRun:
         """Slices, and which version is nearer to text of people, if the run was asked for them."""
         return read_joint(self.path / JOINT)
 
+    def moved(self, critic: str, generated: str) -> tuple[str, ...]:
+        """Ids of the documents that show best how a text differs on an axis, beside answers to the same prompts."""
+        (result,) = RunFolder(self.path).results([critic])
+        of_text = (e for e in result.examples if e.document.corpus == generated and e.same_prompt)
+        return tuple(e.document.id for e in of_text)
+
     def headlines(self, generated: str) -> dict[str, Verdict]:
         """Headline verdicts of a generated corpus, by critic: their statistics are the same in all runs."""
         return {name: v for name, rows in self.rows(generated).items() for v in rows.values() if v.headline}

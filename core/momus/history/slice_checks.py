@@ -8,10 +8,11 @@ from statistics import median
 
 from momus.history.checks import STEP, Check, Decided, Limited, Rule, on_named
 from momus.history.kept import KeptRun
-from momus.history.rules import NOT_BEYOND, NOT_BEYOND_ITSELF, NOT_WORSE, Rules, limit_of, required_of
+from momus.history.rules import NOT_BEYOND, NOT_BEYOND_ITSELF, NOT_WORSE, Limit, Rules, limit_of, required_of
 from momus.joint.better import NEARER, WORSE, nearness
-from momus.joint.gap import Gap
+from momus.joint.gap import Gap, Kind, RatioGap
 from momus.joint.slices import FEWEST, Slice, Slices, in_units, normal, reach
+from momus.report.words.findings import statistic_name
 from momus.verdicts.verdict import Verdict
 
 
@@ -48,8 +49,9 @@ def decide_slices(run: KeptRun, corpora: Sequence[str], rules: Rules, level: flo
         for decided, p in (_of_all(s, bounded, level / families), _of_named(s, named, level / families)):
             checks += decided
             smallest = min(smallest, families * p)
-        reason = f"fewer than {FEWEST} prompts or documents on a side"
-        checks += [Check("require", "slice", s.generated, s.by, name, "not checked", reason=reason) for name in s.small]
+        reason = f"fewer than {FEWEST} scored prompts or documents on a side"
+        of = s.generated, s.by
+        checks += [Check("require", "slice", *of, name, "not checked", reason=reason) for name in s.untested]
     return checks, smallest
 
 
@@ -63,7 +65,7 @@ def _of_all(s: Slices, bounded: Sequence[tuple[Slice, Bound]], level: float) -> 
             value, low, high = (x / b.band for x in (moved, moved - far, moved + far))
             of = b.rule, b.text, s.generated, c.critic, f"{c.axis} in {c.name}"
             check = Check(*of, "failed", value, low, high, b.limit, statistic=c.statistic)
-            check = replace(check, wording=c.wording, values=(c.real_value, c.generated_value))
+            check = replace(check, wording=c.wording, values=(c.real_value, c.generated_value), prompts=c.moved_most())
             failed.setdefault((c.critic, c.name), check)
     if failed or not bounded:
         return [*failed.values()], min(p_values, default=1.0)
@@ -80,27 +82,40 @@ def _in_slices(run: KeptRun, s: Slices, rules: Rules, whole: Limited) -> Iterato
     cells = {c.name: c for c in s.cells if (c.critic, c.statistic) == (v.critic, v.statistic)}
     gaps = {name: _gap(run, s, whole, name, cells.get(name)) for name in s.names}
     if not any(isinstance(gap, Gap) for gap in gaps.values()):
-        yield replace(whole, row=replace(v, axis=f"{v.axis} by {s.by}"), gap=gaps[s.names[0]], fails=False)
+        row = replace(v, axis=f"{v.axis}: {statistic_name(v.statistic)} by {s.by}")
+        yield replace(whole, row=row, gap=gaps[s.names[0]], fails=False)
         return
     fails = whole.shown and required != NOT_WORSE  # the requirement names the axis
     for name, gap in gaps.items():
-        if fails or name not in s.small:  # which are listed once
+        if fails or name not in s.untested:  # which are listed once
             of = cells.get(name, v)
             axis, old, new = f"{v.axis} in {name}", of.real_value, of.generated_value
             here = replace(v, axis=axis, real_value=old, generated_value=new)
-            yield replace(whole, row=here, by=here, gap=gap, fails=fails)
+            prompts = cells[name].moved_most(whole.limit.side) if name in cells else ()
+            yield replace(whole, row=here, by=here, gap=gap, fails=fails, prompts=prompts)
 
 
 def _gap(run: KeptRun, s: Slices, whole: Limited, name: str, c: Slice | None) -> Gap | str:
     """How far a slice goes, in the direction that is limited, or why that is not known."""
-    side = whole.limit.side
-    if side == WORSE[NEARER]:
+    if whole.limit.side == WORSE[NEARER]:
         return nearness(whole.row, [n for n in run.joint.nearer_in_slices if (n.by, n.slice) == (s.by, name)])
     if c is None:
         return f"slices are compared by means of {FEWEST} or more prompts or documents, which it has not"
-    return Gap(
-        -c.difference if side == "fewer" else c.difference, c.error, c.error, c.freedom, 1.0, "side" if side else "size"
-    )
+    return gap_in(c, whole.limit)
+
+
+def gap_in(c: Slice, limit: Limit) -> Gap:
+    """How far the statistic of a slice goes, in the direction that is limited."""
+    falls, error = limit.side == "fewer", c.error
+    effect = -c.difference if falls else c.difference
+    kind: Kind = "side" if limit.side else "size"
+    if not limit.words.startswith("%"):
+        return Gap(effect, error, error, c.freedom, 1.0, kind)
+    at_limit = c.ratio.error_at(error, limit.value / 100 * (-1 if falls else 1))
+    of = effect, *((error, at_limit) if falls else (at_limit, error)), c.freedom, 1.0
+    if not c.ratio.log_error or c.generated_value <= 0:
+        return Gap(*of, kind)
+    return RatioGap(*of, kind, falls=falls, means=(c.real_value, c.generated_value), ratio=c.ratio)
 
 
 def _of_named(s: Slices, named: Sequence[Limited], level: float) -> Decided:

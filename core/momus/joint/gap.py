@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -11,6 +12,7 @@ from scipy.special import ndtri, stdtr, stdtrit
 
 from momus.inference.intervals import ratio_interval
 from momus.inference.spread import LEAST
+from momus.inference.studentised import restored
 from momus.verdicts.verdict import Verdict
 
 NORMAL = 1e6
@@ -20,6 +22,8 @@ POWER = 0.8
 FAR = 2.0
 """Standard errors between a limit and 0 from which an effect has the sign of its estimate, if that is beyond."""
 Kind = Literal["size", "distance", "side"]
+MOST_LOG = 700.0
+"""Largest log of a ratio."""
 FARTHEST = 60.0
 """The widest interval that is looked at, in standard errors."""
 
@@ -119,8 +123,11 @@ class Gap:
         error = float(np.hypot(max(self.below, self.above), limit * self.unit_above))
         return limit + steps * error / self.unit
 
+    def _ends(self, reach: float) -> tuple[float, float]:
+        return self.effect - reach * self.below, self.effect + reach * self.above
+
     def _within(self, reach: float) -> tuple[float, float]:
-        low, high = self.effect - reach * self.below, self.effect + reach * self.above
+        low, high = self._ends(reach)
         if self.kind == "side":
             return low, high
         inner, outer = max(low, 0.0), max(high, 0.0)
@@ -141,6 +148,57 @@ class Gap:
         (0.025, 1.0)
         """
         return p_above(lambda reach: self._within(reach)[0], limit, self.freedom, self._tails(limit))
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Errors of a mean beside that of a reference.
+
+    Attributes
+    ----------
+    real_error, covariance
+        Standard error of the mean of the reference, and its covariance with the difference.
+    log_error, log_skewness
+        Standard error of the log of the ratio, 0 where there is no log, and what Hall's transform takes off a fall.
+    """
+
+    real_error: float = 0.0
+    covariance: float = 0.0
+    log_error: float = 0.0
+    log_skewness: float = 0.0
+
+    def error_at(self, error: float, share: float) -> float:
+        """Standard error of generated − (1 + share) · real, by that of the difference."""
+        return math.sqrt(max(error**2 - 2 * share * self.covariance + (share * self.real_error) ** 2, 0.0))
+
+    def fallen(self, reach: float, further: float = 0.0) -> float:
+        """By what the text is multiplied at so many standard errors, of which ``further`` are not transformed."""
+        steps = float(restored(np.asarray(reach, dtype=np.float64), self.log_skewness)) + further
+        return math.exp(min(steps * self.log_error, MOST_LOG))
+
+
+@dataclass(frozen=True)
+class RatioGap(Gap):
+    """A difference of two means, limited in percent of the reference: a fall is told by the log of their ratio.
+
+    Few pairs may by chance lack answers that grew much: the fall looks large then, and its error small. The log is less
+    skewed, and its error knows those of other slices. A rise errs on the safe side, and is told by the difference.
+    """
+
+    falls: bool = False
+    means: tuple[float, float] = (1.0, 1.0)
+    ratio: Ratio = Ratio()
+
+    def detectable(self, limit: float, level: float) -> float:
+        """As that of `Gap`; of falls, along the log."""
+        if not self.falls:
+            return super().detectable(limit, level)
+        t = stdtrit(self.freedom, [level, 1 - POWER])
+        return self.means[0] - max(self.means[0] - limit, 0.0) / self.ratio.fallen(-t[0], -t[1])
+
+    def _ends(self, reach: float) -> tuple[float, float]:
+        (low, high), moved = super()._ends(reach), self.means[1] * self.ratio.fallen(reach) - self.means[0]
+        return (-moved, high) if self.falls else (low, moved)
 
 
 def _inner_error(effect: tuple[float, float, float], sides: tuple[float, float]) -> float:

@@ -13,12 +13,19 @@ from momus.critic.scores import Scores
 from momus.inference.samples import indicator
 from momus.inference.spread import PAIR, between
 from momus.inference.weights import CHUNK, chunks
+from momus.joint.gap import Ratio
 from momus.joint.partners import Cells, Measure, Units, measures, shuffled
 from momus.joint.slices import FEWEST, Codes, Slice, Slices, deviates
 from momus.numeric.types import Floats, Ints
 from momus.verdicts.settings import Settings
 
 RELABELLINGS = 999
+MOVED, LONGEST = 3, 200
+"""Prompts of a slice that are named, and characters of each."""
+ZEROS = 0.1
+"""The most values of 0 of which logs of means are taken."""
+RAISED = 3.0
+"""Standard errors of its own variance by which that of few documents may be raised to that of all slices."""
 
 
 def slices_of(
@@ -41,7 +48,8 @@ def slices_of(
         units = Units.of(scored[0], other, settings.paired)
         for of_field in codes:
             sides = of_field.numbers[0], of_field.numbers[k]
-            by_text.append(_of_field(critic, known, k, units, sides, of_field, other.corpus, settings))
+            texts = scored[0].prompts, other.corpus
+            by_text.append(_of_field(critic, known, k, units, sides, of_field, texts, settings))
     return tuple(by_text)
 
 
@@ -52,9 +60,10 @@ def _of_field(
     units: Units,
     sides: tuple[Ints, Ints],
     of_field: Codes,
-    generated: str,
+    texts: tuple[Sequence[str | None], str],
     settings: Settings,
 ) -> Slices:
+    prompts, generated = texts
     size = len(of_field.names)
     cells = Cells.of(units, sides, size)
     counts = np.array([np.bincount(side, minlength=size) for side in cells.slices])  # (2, K)
@@ -73,7 +82,10 @@ def _of_field(
         for _, table in tables_of:
             for family, largest in enumerate(table.relabelled(labels)):
                 maxima[family][place] = np.maximum(maxima[family][place], largest)
-    rows = [c for m, table in tables_of for c in _cells_of(critic, m, table, of_field.names)]
+    # the later of several documents of a prompt name it likewise
+    named = dict(zip(units.real.tolist(), prompts, strict=True)) if units.matched else {}
+    cell_names = [named.get(unit) for unit in cells.units[0].tolist()]
+    rows = [c for m, table in tables_of for c in _cells_of(critic, m, table, of_field.names, cell_names)]
     kept = [tuple(np.round(side, 4).tolist()) if rows else () for side in maxima]
     return Slices(generated, of_field.name, tuple(rows), of_field.names, small, kept[0], kept[1])
 
@@ -158,6 +170,46 @@ class Table:
         d = np.where(np.abs(b - a) > 1e-12 * np.abs(x).max(initial=0.0), b - a, 0.0)
         return d, va + vb, ours[0] + theirs[0] - 2
 
+    def ratios(self) -> Floats:
+        """The fields of the `Ratio` of each slice, (K, 4).
+
+        The variance of the log is raised to that of all slices, by `RAISED` of its own standard errors at most.
+        """
+        moments = np.array([self._moments(i) for i in range(len(self.kept))])  # (K, 6)
+        real, covariance, variance, skewness, of_variance, n = moments.T
+        log, held = np.zeros((len(n), 2)), (variance > 0) & np.isfinite(variance)
+        tested = np.concatenate([x[s >= 0] for x, s in zip((self.real, self.generated), self.slices, strict=True)])
+        if held.any() and tested.min() >= 0 and (tested == 0).mean() <= ZEROS:
+            most = variance * (1 + RAISED * np.sqrt(max(of_variance[held].mean(), 0.0)))
+            raised = np.maximum(variance, np.minimum((variance * n)[held].mean() / n, most))
+            log[held] = np.column_stack([np.sqrt(raised), np.full(len(n), min(skewness[held].mean(), 0.0))])[held]
+        return np.column_stack([np.sqrt(real), covariance, log])
+
+    def _moments(self, i: int) -> tuple[float, ...]:
+        """Of slice i: variance of the old mean, its covariance with the difference, and moments of the log of both."""
+        sides = [x[s == i] for x, s in zip((self.real, self.generated), self.slices, strict=True)]
+        # by how much each cell moves the mean of its text
+        a, b = ((x - x.mean()) / np.sqrt(len(x) * (len(x) - 1)) for x in sides)
+        if not self.matched:
+            a, b = np.append(a, 0 * b), np.append(0 * a, b)
+        real, covariance = a @ a, (b - a) @ a
+        with np.errstate(divide="ignore", invalid="ignore"):
+            a, b = a / sides[0].mean(), b / sides[1].mean()
+            r = b - a
+            variance = r @ r
+            # the third cumulant has a term of the curvature of both logs; below 0, falls look too large
+            cumulant = ((r**3).sum() + 3 * ((a @ r) ** 2 - (b @ r) ** 2)) / variance**1.5
+            of_variance = (r**4).sum() / variance**2 - 1 / len(r)
+        return real, covariance, variance, cumulant / 2, of_variance, 1 / sum(1 / len(x) for x in sides)
+
+    def moved(self, i: int, prompts: Sequence[str | None]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The first prompts of slice i whose answers fell most, and rose most."""
+        rows = np.flatnonzero(self.slices[0] == i) if self.matched else np.arange(0)
+        d = (self.generated - self.real)[rows] if self.matched else np.zeros(0)
+        first = (k[x[k] < 0][:MOVED] for x in (d, -d) for k in (np.argsort(x, kind="stable"),))
+        fell, rose = (tuple(p[:LONGEST] for k in side if (p := prompts[rows[k]])) for side in first)
+        return fell, rose
+
     def rest(self, d: Floats, v: Floats) -> tuple[Floats, Floats]:
         """The difference in all other slices together, by slice, and its variance."""
         n = np.minimum(*self.counts())
@@ -182,7 +234,9 @@ def _mean_and_variance(sums: Floats, squares: Floats, n: Floats) -> tuple[Floats
         return mean, np.where(scatter > 1e-12 * squares, scatter, 0.0) / ((n - 1) * n)
 
 
-def _cells_of(critic: Critic[Any], m: Measure, table: Table, names: Sequence[str]) -> list[Slice]:
+def _cells_of(
+    critic: Critic[Any], m: Measure, table: Table, names: Sequence[str], prompts: Sequence[str | None]
+) -> list[Slice]:
     d, v, freedom = (np.broadcast_to(x, (len(table.kept), 1))[:, 0] for x in table.differences())
     rest, rest_v = (x[:, 0] for x in table.rest(d[:, None], v[:, None])) if len(d) > 1 else (np.zeros(1), np.zeros(1))
     n = [c[:, 0] for c in table.counts()]
@@ -190,6 +244,7 @@ def _cells_of(critic: Critic[Any], m: Measure, table: Table, names: Sequence[str
     values = [table.sums(x[:, None], s)[:, 0] / c for x, s, c in sides]
     held = table.real[table.slices[0] >= 0]
     shrunk = _shrunk(d, v, freedom)
+    ratios = [Ratio(*row) for row in table.ratios().tolist()]
     scale = float(held.std(ddof=1))
     return [
         Slice(
@@ -210,6 +265,8 @@ def _cells_of(critic: Critic[Any], m: Measure, table: Table, names: Sequence[str
             rest_error=float(np.sqrt(v[i] + max(rest_v[i], 0.0))),
             scale=scale,
             leading=critic.reporting.leading,
+            ratio=ratios[i],
+            moved=table.moved(i, prompts),
         )
         for i, number in enumerate(table.kept)
     ]

@@ -20,6 +20,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.evidence import Wording
+from momus.joint.gap import Ratio
 from momus.numeric.types import Floats, Ints
 from momus.reading import ReadingOptions
 from momus.text.corpus import Corpus
@@ -59,6 +60,10 @@ class Slice:
         Standard deviation of the units of the reference over all slices.
     leading
         Whether other axes move with that of the critic, as all do with length.
+    ratio
+        By what limits in percent of the reference are decided.
+    moved
+        Prompts whose answers moved most, those that fell and those that rose; none without pairs.
     """
 
     critic: str
@@ -78,6 +83,8 @@ class Slice:
     rest_error: float
     scale: float
     leading: bool = False
+    ratio: Ratio = field(default_factory=Ratio)
+    moved: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     low: float = 0.0
     high: float = 0.0
     p: float = 1.0
@@ -92,6 +99,10 @@ class Slice:
     def apart(self) -> float:
         """What it differs from all other slices by, as a normal deviate."""
         return normal(abs(self.difference - self.rest), self.rest_error, self.freedom)
+
+    def moved_most(self, side: str = "") -> tuple[str, ...]:
+        """Prompts whose answers moved most to ``more`` or ``fewer``, else as the slice did."""
+        return self.moved[side != "fewer" if side in ("fewer", "more") else self.difference > 0]
 
     def stands_out(self, alpha: float) -> bool:
         """Whether the slice differs, and by more than the others together, or the other way."""
@@ -128,6 +139,12 @@ class Slices:
     rest_maxima: tuple[float, ...] = field(default=(), repr=False)
     fields: int = 1
     alpha: float = 0.05
+
+    @property
+    def untested(self) -> list[str]:
+        """Slices that are too small, or of whose documents too few have a score."""
+        tested = {c.name for c in self.cells}
+        return [name for name in self.names if name not in tested]
 
     def p_of(self, size: float, rest: bool = False) -> float:
         """The adjusted p-value of a deviate; beyond all relabellings, Bonferroni's bound if that is smaller."""
@@ -236,7 +253,7 @@ def frame_rows(slices: Sequence[Slices], verdicts: Sequence[Verdict], by: str) -
         known = list(dict.fromkeys(known)) or ["none"]
         raise UsageError(f"{arg('by', by)}: no such slices", hint=f"those of this comparison: {', '.join(known)}")
     cells = ((s, *cell) for s in slices if s.by == by for cells in of_axes(s, verdicts) for cell in cells)
-    left_out = {"wording", "leading", "scale"}
+    left_out = {"wording", "leading", "scale", "ratio", "moved"}
     rows = ((s, bands, {k: x for k, x in vars(c).items() if k not in left_out}) for s, c, bands in cells)
     return [{"generated": s.generated, "by": by, "bands": bands, **row} for s, bands, row in rows]
 
@@ -310,8 +327,10 @@ def codes_of(by: Sequence[str], corpora: Sequence[Corpus]) -> list[Codes]:
     if AUTO in by:
         for name in fields_of(corpora):
             counts = [Counter(v for v in corpus.field(name) if v is not None) for corpus in corpora]
-            values = set().union(*counts)
-            if 2 <= len(values) <= MOST_VALUES and all(c[v] >= LEAST for c in counts for v in values):
+            # a task that a text lacks is named, and hides no other
+            shared = set.intersection(*map(set, counts))
+            few = len(set().union(*counts)) <= MOST_VALUES
+            if few and len(shared) >= 2 and all(c[v] >= LEAST for c in counts for v in shared):
                 chosen.append(name)
     return [_codes(name, corpora) for name in dict.fromkeys(chosen)]
 

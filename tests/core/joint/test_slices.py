@@ -10,6 +10,8 @@ from momus import Corpus, Document, MomusError
 from momus.against.versions import adjusted_by_text
 from momus.critic import Statistic, StatisticCritic
 from momus.critic.scores import Scores
+from momus.history.rules import Limit
+from momus.history.slice_checks import gap_in
 from momus.joint.partners import interval, wins_of
 from momus.joint.slice_tests import slices_of
 from momus.joint.slices import codes_of, together
@@ -194,3 +196,63 @@ def test_values_that_are_equal_in_a_slice_are_no_difference():
     sides = [[scores("old", a), scores("new", b)] for a, b in zip(old, (rare, common), strict=True)]
     (slices,) = together([s for x in sides for s in slices_of(Size(), x, codes, Settings())], 0.05)
     assert {c.name for c in slices.outstanding()} == {"k3"}
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_the_log_of_a_ratio_has_the_error_that_resamples_of_its_slice_have(paired):
+    rng = np.random.default_rng(0)
+    old, kinds = np.exp(rng.normal(4, 0.3, 400)), [f"k{i // 200}" for i in range(400)]
+    new = 0.8 * (old if paired else old[::-1]) * np.exp(rng.normal(0, 0.2, 400))
+    cell = judged(old, new, kinds, paired).cells[0]
+    rows = rng.integers(0, 200, (2000, 200))
+    ours, theirs = old[rows].mean(axis=1), new[rows if paired else rng.integers(0, 200, (2000, 200))].mean(axis=1)
+    assert cell.ratio.log_error == pytest.approx(np.log(theirs / ours).std(), rel=0.1)
+    assert cell.ratio.real_error == pytest.approx(ours.std(), rel=0.1)
+    for share in (-0.2, 0.5):
+        error = (theirs - (1 + share) * ours).std()
+        assert cell.ratio.error_at(cell.error, share) == pytest.approx(error, rel=0.1)
+    (flat,) = {c.ratio.log_error for c in judged(old, new - 100, kinds, paired).cells}
+    assert flat == 0  # no log of values below 0
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Gaps of slices need no relabellings."""
+    monkeypatch.setattr("momus.joint.slice_tests.RELABELLINGS", 9)
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(("limit", "fall"), [("20 % fewer", 0.2), ("20 %", 0.2), ("25 % more", -0.25)])
+def test_slices_at_a_limit_in_percent_rarely_fail_however_skewed_pairs_are(limit, fall):
+    limit, failed, spread = Limit.parse(f"size={limit}"), 0, 0.8
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        old = np.exp(rng.normal(4, 0.6, 200))
+        new = (1 - fall) * old * np.exp(rng.normal(-(spread**2) / 2, spread, 200))
+        cells = judged(old, new, KINDS, seed=seed).cells
+        p = [gap_in(c, limit).p_above(limit.value / 100 * c.real_value) for c in cells]
+        failed += min(p) <= 0.05 / len(cells)
+    assert failed <= 14
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_share_that_rose_by_the_limit_rarely_fails():
+    limit, failed = Limit.parse("size=20 % more"), 0
+    for seed in range(400):
+        old, new = (np.random.default_rng(seed).random((2, 400)) < [[0.3], [0.36]]) * 1.0
+        cells = judged(old, new, [f"k{i % 5}" for i in range(400)], seed=seed).cells
+        failed += min(gap_in(c, limit).p_above(0.2 * c.real_value) for c in cells) <= 0.05 / len(cells)
+    assert failed <= 26
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_would_have_been_found_in_a_slice_is_found_in_four_of_five_cases():
+    limit, failed = Limit.parse("size=20 % fewer"), 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        old, spread = np.exp(rng.normal(4, 0.6, 200)), np.exp(rng.normal(-0.08, 0.4, 200))
+        whole = judged(old, old * spread, KINDS, seed=seed).cells[0]
+        least = gap_in(whole, limit).detectable(0.2 * whole.real_value, 0.01) / whole.real_value
+        cell = judged(old, (1 - least) * old * np.roll(spread, 10), KINDS, seed=seed).cells[0]
+        failed += gap_in(cell, limit).p_above(0.2 * cell.real_value) <= 0.01
+    assert 60 <= failed <= 95
