@@ -60,6 +60,8 @@ class Critic(Estimator, ABC, Generic[Z]):
         What it asks of a text, in a sentence or two, for ``momus critics`` and the report.
     sequence
         Whether z is a sequence of discrete states: a Latent PPL is then defined, and outliers are ranked per step.
+    textless
+        Whether documents without text are scored, too.
     min_documents
         The smallest number of usable documents that `fit` accepts.
     reporting
@@ -71,6 +73,7 @@ class Critic(Estimator, ABC, Generic[Z]):
     question: ClassVar[str] = ""
     sequence: ClassVar[bool] = False
     min_documents: ClassVar[int] = 2
+    textless: ClassVar[bool] = False
     reporting: ClassVar[Reporting] = Reporting()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
