@@ -6,11 +6,12 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
 from momus.reading.formats import value_at
-from momus.reading.paths import ID_FIELDS, as_string, decoded, search
+from momus.reading.paths import ID_FIELDS, as_string, decoded, names_in, search
 from momus.reading.records import id_of
 
 Labels = dict[str, Any]
@@ -24,8 +25,14 @@ FEW = 20
 """Different strings of a field that are labels even if most of them occur once."""
 
 
+@lru_cache(maxsize=256)
+def _possible(names: frozenset[str]) -> list[Mapping[str, Any]]:
+    """The forms that a record with these fields may have."""
+    return [form for form in TABLE["forms"].values() if all(names & names_in(path) for path in form["has"])]
+
+
 def _form(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    held = ((form, [search(path, record) for path in form["has"]]) for form in TABLE["forms"].values())
+    held = ((form, [search(path, record) for path in form["has"]]) for form in _possible(frozenset(record)))
     return next((form for form, values in held if all(v is not None and v is not False for v in values)), {})
 
 
@@ -56,9 +63,9 @@ def labels_in(record: Mapping[str, Any]) -> Iterator[tuple[str, Labels]]:
     skipped = {*form.get("id", ()), *TABLE["ids"], *ID_FIELDS, *TABLE["labellers"], *TABLE["never"]}
     for labelled in search(form["each"], record) if "each" in form else [record]:
         who = _string(value_at(labelled, [form["labeller"]] if "labeller" in form else TABLE["labellers"])) or ""
-        labels = search(form["labels"], labelled) if "labels" in form else value_of(labelled)
-        if "labels" not in form and labels is not labelled:
-            labels = {"labels": labels}  # the record itself is a label
+        labels = search(form["labels"], labelled) if "labels" in form else labelled
+        if isinstance(labels, Mapping) and labels.keys() >= {"labels", "scores"}:
+            labels = {"labels": value_of(labels)}  # the record itself is a label
         elif isinstance(labels, list):  # of names and values: several of a name are spans
             pairs = [(as_string(pair["name"]), pair["value"]) for pair in labels]
             names = {name: [v for n, v in pairs if n == name] for name, _ in pairs}
@@ -81,6 +88,8 @@ def value_of(value: object) -> Any:
         if inner is None:
             return value.strip()
         value = inner
+    if not isinstance(value, list | Mapping):
+        return value
     said = next((s for s in (search(path, value) for path in TABLE["values"]) if s is not None), value)
     if not (isinstance(said, Mapping) and said.keys() == {"names", "weights"}):
         return said

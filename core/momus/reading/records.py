@@ -235,7 +235,7 @@ def id_of(record: Mapping[str, object]) -> str | None:
             return value
         is_whole = isinstance(value, int) and not isinstance(value, bool)  # with any number of digits
         if is_whole or (isinstance(value, float) and math.isfinite(value)):
-            return str(int(value) if value == int(value) else value)
+            return str(int(value) if isinstance(value, float) and value.is_integer() else value)
         if value is not None and value != "":
             raise Defect(f"{name} is not a string or a number (found {kind(value)})")
     return None

@@ -137,7 +137,7 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
     def _ends(self) -> Floats:
         """Which label ends most real documents: 0 or 1 for each state and the start, (K + 1,); all 0 if none does."""
         ends = self.counts_[:, -1]
-        return (ends > ends.sum() / 2).astype(np.float64)
+        return np.asarray(ends > ends.sum() / 2, dtype=np.float64)
 
     @property
     def _told(self) -> int:
