@@ -60,8 +60,6 @@ class Critic(Estimator, ABC, Generic[Z]):
         What it asks of a text, in a sentence or two, for ``momus critics`` and the report.
     sequence
         Whether z is a sequence of discrete states: a Latent PPL is then defined, and outliers are ranked per step.
-    textless
-        Whether documents without text are scored, too.
     min_documents
         The smallest number of usable documents that `fit` accepts.
     reporting
@@ -73,7 +71,6 @@ class Critic(Estimator, ABC, Generic[Z]):
     question: ClassVar[str] = ""
     sequence: ClassVar[bool] = False
     min_documents: ClassVar[int] = 2
-    textless: ClassVar[bool] = False
     reporting: ClassVar[Reporting] = Reporting()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -167,6 +164,7 @@ class Critic(Estimator, ABC, Generic[Z]):
 
     _in_fit: bool = False
     _latent: ClassVar[bool] = True
+    _textless: ClassVar[bool] = False  # whether documents without text are scored, too
     _made_at: ClassVar[float]
     fitted_on_: dict[str, Any]
     fitted_hashes_: NDArray[np.uint64]

@@ -83,7 +83,7 @@ def other_splitting(critic: Critic[Any]) -> str:
 
 def documents_to_fit(critic: Critic[Any], real: Corpus) -> tuple[Corpus, int]:
     """The documents that a critic can be fitted on, and how many others lack nothing but a way to split their words."""
-    filled = usable_documents(real, critic.textless)
+    filled = usable_documents(real, critic._textless)
     for name in fields_read(critic):
         filled = filled.take(np.flatnonzero([value is not None for value in filled.field(name)]))
     lacking = unsplit(tokenizer_of(critic), filled)
