@@ -27,7 +27,7 @@ from momus.report.words.format import markdown_table
 
 N, KNOWN, GROUP = 1000, 60, 5
 SEED = 1
-"""Seed 0 served to choose how far corrections are widened, so it is not reported."""
+"""Seeds 0 and 7 served to choose how far corrections are widened, so they are not reported."""
 Judge = tuple[tuple[float, float], tuple[float, float]]
 JUDGES: dict[str, tuple[Judge, bool]] = {
     "sensitivity .8, specificity .7 and .9, .8": (((0.8, 0.7), (0.9, 0.8)), False),
