@@ -164,6 +164,7 @@ class Critic(Estimator, ABC, Generic[Z]):
 
     _in_fit: bool = False
     _latent: ClassVar[bool] = True
+    _textless: ClassVar[bool] = False  # whether documents without text are scored, too
     _made_at: ClassVar[float]
     fitted_on_: dict[str, Any]
     fitted_hashes_: NDArray[np.uint64]

@@ -146,7 +146,7 @@ def _placed(values: Any, rows: Ints, n: int) -> Floats | None:
 def _reasons(critic: Critic[Any], batch: Corpus) -> list[str | None]:
     """Why each document cannot be projected (None if it can); the critic is asked only about documents with text."""
     reasons = [
-        p or (EMPTY if b else UNSPLIT if u else None)
+        p or (EMPTY if b and not critic._textless else UNSPLIT if u else None)
         for p, b, u in zip(batch.problems, batch.blank, unsplit(tokenizer_of(critic), batch), strict=True)
     ]
     for name in fields_read(critic):

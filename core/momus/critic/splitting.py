@@ -83,7 +83,7 @@ def other_splitting(critic: Critic[Any]) -> str:
 
 def documents_to_fit(critic: Critic[Any], real: Corpus) -> tuple[Corpus, int]:
     """The documents that a critic can be fitted on, and how many others lack nothing but a way to split their words."""
-    filled = usable_documents(real)
+    filled = usable_documents(real, critic._textless)
     for name in fields_read(critic):
         filled = filled.take(np.flatnonzero([value is not None for value in filled.field(name)]))
     lacking = unsplit(tokenizer_of(critic), filled)
@@ -129,8 +129,8 @@ def lacking(field: str) -> str:
     return f"no {field.removesuffix('_text')}"
 
 
-def usable_documents(corpus: Corpus) -> Corpus:
-    """The documents that hold text."""
+def usable_documents(corpus: Corpus, textless: bool = False) -> Corpus:
+    """The documents that hold text; ``textless``: all that could be read."""
     broken = np.asarray([p is not None for p in corpus.problems], dtype=bool)
-    keep = ~(broken | corpus.blank)
+    keep = ~(broken | (corpus.blank & (not textless)))
     return corpus if keep.all() else corpus.take(np.flatnonzero(keep))

@@ -60,6 +60,8 @@ class Statistic:
     decides
         Whether it is in the family by which the axis of its critic is tested (`momus.inference.multiplicity`), as the
         critic's headline always is. Others are reported beside it, and no finding is made of them.
+    level
+        Least share of the level of its family that it has as the headline; 0: `momus.inference.multiplicity.HEADLINE`.
     needs
         What a document must have for the statistic to have a value, such as ``several paragraphs``; if no document of
         a text has it, the row says so and is not tested (`momus.inference.contrast`).
@@ -85,6 +87,7 @@ class Statistic:
     ties: Function | None = None
     band: bool = True
     decides: bool = True
+    level: float = 0.0
     wording: Wording = UNWORDED
     needs: str = ""
     uneven: Literal["squares", "itself"] = "squares"

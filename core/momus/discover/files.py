@@ -6,19 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+from momus.reading.labelforms import TABLE
 from momus.reading.labels import identified
 from momus.reading.paths import as_string
 
-PROPERTIES = ("cluster_label", "property_description", "property", "hypothesis", "interpretation", "label")
-"""Fields that name what holds: the first that a record has; StringSight writes the first two, HypotheSAEs others."""
-IDS = ("question_id", "conversation_id", "prompt_id")
-"""Fields that name a document by its prompt, where a record has no id."""
-TEXTS = ("corpus", "model", "text_name")
-"""Fields that name the text of a document."""
-HOLDS = ("holds", "annotation", "value", "present")
-"""Fields that say whether it holds; without one, a record says that it does."""
 FORM = 'write records such as {"id": "a1", "model": "new", "property": "offers further help"}'
 _NO = ("", "0", "0.0", "false", "no", "none", "null")
+PROPOSALS = TABLE["proposals"]
 
 Labels = Mapping[tuple[str, str], set[str]]
 """By the name of a text (empty: any) and the id of a document: what holds there."""
@@ -36,13 +30,12 @@ def read_proposals(path: str) -> Labels:
         The file cannot be read, or a record names no document or no property.
     """
     labels: dict[tuple[str, str], set[str]] = {}
-    for where, name, record in identified(path, FORM):
-        named, text = _first(record, PROPERTIES), _first(record, TEXTS)
-        id = _first(record, IDS) if name is None else name
+    for where, id, record in identified(path, FORM):
+        named, text = _first(record, PROPOSALS["properties"]), _first(record, PROPOSALS["texts"])
         if id is None or named is None:
-            what = "id of a document" if id is None else f"property (one of {', '.join(PROPERTIES)})"
+            what = "id of a document" if id is None else f"property (one of {', '.join(PROPOSALS['properties'])})"
             raise where.error(f"the record has no {what}", FORM, where.position)
-        held = labels.setdefault(("" if text is None else as_string(text), as_string(id)), set())
+        held = labels.setdefault(("" if text is None else as_string(text), id), set())
         if _holds(record):
             held |= _members(named)
     return labels
@@ -54,7 +47,11 @@ def _first(record: Mapping[str, object], names: Sequence[str]) -> object:
 
 
 def _holds(record: Mapping[str, object]) -> bool:
-    return all(as_string(record[name]).strip().lower() not in _NO for name in HOLDS if record.get(name) is not None)
+    return all(
+        as_string(record[name]).strip().lower() not in _NO
+        for name in PROPOSALS["holds"]
+        if record.get(name) is not None
+    )
 
 
 def _members(named: object) -> set[str]:

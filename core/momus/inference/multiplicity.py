@@ -137,7 +137,7 @@ def stepped_down(here: Floats, null: Floats, exact: bool = False) -> Floats:
 
 
 HEADLINE = 0.25
-"""Least share of the level of a family that its headline has; in a family of up to four, all have equal shares."""
+"""Least share of the level that the headline of a family has; of up to four statistics, all have equal shares."""
 TAIL = 10
 """Rank of a contrast among its relabellings from which on its nominal strength decides."""
 
@@ -170,7 +170,9 @@ def family_test(contrasts: Sequence[Contrast], nulls: Sequence[Floats], exact: b
     headline
         Name of the statistic with at least the share `HEADLINE`; all have equal shares if none has this name.
     """
-    shares = _shares([contrast.statistic.name for contrast in contrasts], headline)
+    statistics = [contrast.statistic for contrast in contrasts]
+    least = max(s.level if s.name == headline else HEADLINE for s in statistics)
+    shares = _shares([s.name for s in statistics], headline, least)
     scaled = [
         _scores(contrast, null, exact, share) for contrast, null, share in zip(contrasts, nulls, shares, strict=True)
     ]
@@ -181,11 +183,12 @@ def family_test(contrasts: Sequence[Contrast], nulls: Sequence[Floats], exact: b
     return FamilyTest(round(p * b) if exact else round(p * (b + 1)) - 1, adjusted)
 
 
-def _shares(names: Sequence[str], headline: str) -> list[float]:
+def _shares(names: Sequence[str], headline: str, least: float = HEADLINE) -> list[float]:
     """Share of the level that each statistic has."""
-    if headline not in names or len(names) <= 1 / HEADLINE:
-        return [1 / len(names)] * len(names)
-    return [HEADLINE if name == headline else (1 - HEADLINE) / (len(names) - 1) for name in names]
+    equal = 1 / len(names)
+    if headline not in names or equal >= least:
+        return [equal] * len(names)
+    return [least if name == headline else (1 - least) / (len(names) - 1) for name in names]
 
 
 def _scores(contrast: Contrast, null: Floats, exact: bool, share: float) -> tuple[float, Floats]:

@@ -47,7 +47,7 @@ def corrected(rows: Floats, truth: Floats, known: Ints, weights: Floats) -> Floa
 
 
 def _widened(errors: Floats) -> Floats:
-    """Errors, as far from their mean as if two more documents had the largest one, on either side.
+    """Errors, as far from their mean as if one more document had the largest one, on either side.
 
     Of a good labeller, few known documents show an error, and by these alone intervals held the truth in .90 of cases.
     """
@@ -56,7 +56,7 @@ def _widened(errors: Floats) -> Floats:
     if squares <= 0:
         return errors
     n, most = len(errors), float(np.abs(away).max())
-    return np.asarray(errors.mean() + away * np.sqrt((squares + 2 * most**2) / (n + 2) / (squares / n)))
+    return np.asarray(errors.mean() + away * np.sqrt((squares + most**2) / (n + 1) / (squares / n)))
 
 
 def _power(y: Floats, f: Floats, share: float, variance: float) -> float:

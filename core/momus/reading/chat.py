@@ -288,8 +288,13 @@ def prompt_of(messages: Sequence[Message], which: str) -> str | None:
     return asked([message for message, role in zip(messages, roles, strict=True) if role == "user"])
 
 
-def kept(turns: Sequence[Turn]) -> dict[str, str]:
+def kept(turns: Sequence[Turn], messages: object = None) -> dict[str, str]:
     """The fields of `APART` that a chat has, with what they hold, what the user says (``prompt_text``), and its steps.
+
+    Parameters
+    ----------
+    messages
+        All messages of the record, where the chat is only an answer: its steps are those of both.
 
     >>> kept(turns_of([{"role": "assistant", "content": "", "tool_calls": [{"id": 1}]}]))
     {'tool_calls': '{"id":1}', 'steps': '["tool"]'}
@@ -297,22 +302,21 @@ def kept(turns: Sequence[Turn]) -> dict[str, str]:
     held = {name: [t for turn in turns for k, t in turn.apart if k == kind] for name, kind in APART.items()}
     held["prompt_text"] = [turn.text for turn in turns if turn.role == "user" and turn.text]
     fields = {name: "\n\n".join(texts) for name, texts in held.items() if texts}
-    steps = steps_of(turns)
+    before = turns_of(messages) if is_chat(messages) else []
+    steps = steps_of([*before, *(turn for turn in turns if turn not in before)])
     return {**fields, STEPS: as_string(steps)} if steps else fields
 
 
 def steps_of(turns: Sequence[Turn]) -> list[str]:
-    """What is done in turn in a chat: who speaks, which tools are called, and where their results come.
+    """What is done in turn in a chat: who speaks, and which tools are called.
 
     >>> call = {"function": {"name": "search", "arguments": "{}"}}
     >>> chat = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "", "tool_calls": [call]}]
     >>> steps_of(turns_of([*chat, {"role": "tool", "content": "Ann."}, {"role": "assistant", "content": "Ann."}]))
-    ['user', 'tool:search', 'result', 'assistant']
+    ['user', 'tool:search', 'assistant']
     """
     steps = []
-    for turn in turns:
-        # results that a user's message brings stand before what the user says
-        steps += ["result" for kind, _ in turn.apart if kind == RESULTS]
+    for turn in turns:  # results say nothing that calls do not, and would stand between two calls of one tool
         steps += [turn.role] if turn.text else []
         steps += [_call(text) for kind, text in turn.apart if kind == CALLS]
     return steps

@@ -13,9 +13,10 @@ from typing import Any
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.reading.files import guarded, open_file
+from momus.reading.labelforms import TABLE, Labels, document_of, labels_in, settle
 from momus.reading.location import Location, Problem
-from momus.reading.paths import ID_FIELDS, as_string
-from momus.reading.records import Defect, id_of
+from momus.reading.paths import as_string
+from momus.reading.records import Defect
 from momus.reading.streams import TABULAR, file_format, records_in
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, joined
@@ -40,17 +41,20 @@ class LabelFile:
     path
         The file.
     fields
-        Names of its fields but those of ids, texts and `ABOUT`, in the order in which they occur.
+        Names of its fields that are likely labels, in the order in which they occur.
     rows
         By the name of a text (empty: any) and the id of a document: the fields that are not null, as strings.
     labeller
         Who labelled, as the records say; empty where they do not.
+    others
+        Names of its other fields: texts, constants, notes of tools.
     """
 
     path: str
     fields: tuple[str, ...]
     rows: Mapping[tuple[str, str], Mapping[str, str]]
     labeller: str = ""
+    others: tuple[str, ...] = ()
 
     def field(self, name: str) -> str:
         """The field with the labels of this name: the one called so, as the label that they belong to, or the only one.
@@ -61,11 +65,11 @@ class LabelFile:
             There are several, none of which is called so.
         """
         for known in (name, name.removesuffix(GOLD).removesuffix(SECOND)):
-            if known in self.fields:
+            if known in (*self.fields, *self.others):
                 return known
         if len(self.fields) == 1:
             return self.fields[0]
-        others = ", ".join(self.fields[:20]) or "none"
+        others = ", ".join([*self.fields, *self.others][:20]) or "none"
         raise UsageError(f"{self.path} has no field {name!r}; its fields are {others}", hint=FORM)
 
     def of(self, text: str, ids: Sequence[str], name: str) -> list[str | None]:
@@ -93,22 +97,33 @@ def label_file(path: str | os.PathLike[str]) -> LabelFile:
 
 @lru_cache(maxsize=16)
 def _read(path: str, changed: int, size: int) -> LabelFile:
-    rows: dict[tuple[str, str], dict[str, str]] = {}
-    fields: dict[str, None] = {}
+    rows: dict[tuple[str, str], Labels] = {}
     labellers: dict[str, None] = {}
+    twice: tuple[Location, int, str] | None = None
     for where, id, record in identified(path, FORM):
         if id is None:
             raise where.error("the record has no id of a document", FORM, where.position)
-        corpus = record.get(CORPUS)
-        key = "" if corpus is None else as_string(corpus), id
-        if key in rows:
-            hint = f"give each document one record; where two texts share ids, name the text as {CORPUS!r}"
-            raise where.error(f"a second record has the id {id!r:.80}", hint, where.position)
-        others = {str(k): as_string(v) for k, v in record.items() if k not in (*ID_FIELDS, CORPUS) and v is not None}
-        labellers |= dict.fromkeys(filter(None, [others.get(ABOUT[0])]))
-        rows[key] = {k: v for k, v in others.items() if k not in ABOUT}
-        fields |= dict.fromkeys(rows[key])
-    return LabelFile(path, tuple(fields), rows, joined(list(labellers)))
+        row = rows.setdefault(("" if record.get(CORPUS) is None else as_string(record[CORPUS]), id), {})
+        for who, labels in labels_in(record):
+            labellers |= dict.fromkeys(filter(None, [who]))
+            repeated = row.keys() & labels.keys()
+            twice = (where, where.position, id) if repeated and twice is None else twice
+            for name, value in labels.items():
+                row.setdefault(name, []).append(value)
+    places = [name for name in TABLE["places"] if any(len(row.get(name, [])) > 1 for row in rows.values())]
+    if twice is not None and not (places and len(labellers) < 2):
+        where, position, id = twice
+        who = f" ({joined(list(labellers)[:5])} labelled it: write a file for each)" if len(labellers) > 1 else ""
+        hint = f"give each document one record; where two texts share ids, name the text as {CORPUS!r}; number steps "
+        raise where.error(f"a second record has the id {id!r:.80}{who}", f"{hint}as {TABLE['places'][0]!r}", position)
+    for row in rows.values():  # of a record per step, labels in order of the steps
+        row |= {name: values if places else values[0] for name, values in row.items()}
+        for name in places:
+            row.pop(name, None)
+    fields = settle(list(rows.values()))
+    others = dict.fromkeys(name for row in rows.values() for name in row if name not in fields)
+    strings = {key: {name: as_string(value) for name, value in row.items()} for key, row in rows.items()}
+    return LabelFile(path, tuple(fields), strings, joined(list(labellers)), tuple(others))
 
 
 def identified(path: str, form: str) -> Iterator[tuple[Location, str | None, Mapping[str, object]]]:
@@ -135,7 +150,7 @@ def identified(path: str, form: str) -> Iterator[tuple[Location, str | None, Map
                 what = str(record) if isinstance(record, Problem) else "the record is no object"
                 raise location.error(what, form, position)
             try:
-                yield location, id_of(record), record
+                yield location, document_of(record), record
             except Defect as defect:
                 raise location.error(str(defect), form, position) from None
     if not location.position:

@@ -133,7 +133,7 @@ fields=[('year', '1603')], answer=0, source='')
         except Defect as defect:
             return Row(id, prompt=prompt, problem=str(defect), group=group, fields=fields)
         if (self.keep or prompt is None) and is_chat(value):
-            apart = chat.kept(chat.turns_of(value)) if self.keep else {}
+            apart = chat.kept(chat.turns_of(value), record.get("messages")) if self.keep else {}
             named = {name for name, _ in fields}
             fields += [(name, apart[name]) for name in self.keep if name in apart and name not in named]
             if prompt is None and self.prompt is None:
@@ -235,7 +235,7 @@ def id_of(record: Mapping[str, object]) -> str | None:
             return value
         is_whole = isinstance(value, int) and not isinstance(value, bool)  # with any number of digits
         if is_whole or (isinstance(value, float) and math.isfinite(value)):
-            return str(value)
+            return str(int(value) if isinstance(value, float) and value.is_integer() else value)
         if value is not None and value != "":
             raise Defect(f"{name} is not a string or a number (found {kind(value)})")
     return None

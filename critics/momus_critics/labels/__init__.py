@@ -87,6 +87,7 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
     axis = "labels"
     field: ClassVar[str] = "label"
     needs = (field,)
+    _textless = True
     scripts = ANY
     sequence = cast("ClassVar[bool]", OfProcess(False))
     reporting = OfProcess(reporting_of("in its label"))  # one for each type

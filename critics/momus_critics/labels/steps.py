@@ -34,14 +34,17 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
     axis = "sequences of labels"
     reporting = reporting_of("in its labels", ("less varied in labels", "more varied in labels"), "irregular_share")
     tested = (
-        Statistic.share(
-            "irregular_share",
-            "irregular",
-            "share of irregular steps",
-            "less|more often out of order",
-            clause="{} of steps look out of order",
+        # an index: the headline, in which most changes of a chain show
+        Statistic.ratio(
+            "irregular_share", "irregular", "share of irregular steps", "less|more often out of order", level=0.65
         ),
-        Statistic.share("repetition_share", "repeats", "share of repetitions", "less|more repetitive"),
+        Statistic.share(
+            "repetition_share",
+            "repeats",
+            "share of repetitions",
+            "less|more repetitive",
+            clause="{} of steps repeat the one before",
+        ),
     )
 
     field: str = ""
@@ -68,7 +71,9 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
         return factorised(states, offsets, None if sure else weights, self.shares_, self.transitions_)
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
-        """Irregular and repeated steps, their number, how many have each label, and whether a document has it at all.
+        """Irregular and repeated steps, their number, and of each label how many have it and whether any step does.
+
+        Also whether it comes twice in a row, and whether a document ends otherwise than usual.
 
         A step is irregular with the probability RARE P_0/(RARE P_0 + (1 − RARE) P) that the labels' shares P_0 drew it,
         and not the chain P.
@@ -76,18 +81,21 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
         steps = latents.lengths.astype(np.float64)
         irregular = RARE * self.chance / (RARE * self.chance + (1 - RARE) * self.transitions_)  # (K + 1, K + 1)
         irregular[-1, -1] = 0.0  # start to end never happens
-        q = np.eye(self.states)[latents.states] if latents.marginals is None else np.asarray(latents.marginals)
-        q, ones = q[:, : self._told], np.ones(len(latents))
-        # expected steps with each label, and the probability that no step has it, (n, told) both
-        counts = [float_sums(column, latents.offsets) for column in q.T]
-        never = [np.exp(float_sums(np.log(np.maximum(1 - column, TINY)), latents.offsets)) for column in q.T]
-        return {
+        ones, states, (*told, end) = np.ones(len(latents)), np.ones(self.states + 1), np.eye(self.states + 1)
+        rows = {
             "irregular": np.column_stack([latents.expected_sum(irregular), steps + 1]),
             "repeats": super().sufficient_statistics(latents)["repeats"],
             "steps": np.column_stack([steps, ones]),
-            **{f"label_{k}": np.column_stack([count, steps]) for k, count in enumerate(counts)},
-            **{f"has_{k}": np.column_stack([1 - without, ones]) for k, without in enumerate(never)},
+            "other_end": np.column_stack([_any(latents, 1 - self._ends, end), ones]),
         }
+        for k, label in enumerate(told[: self._told]):
+            number = float_sums(_steps(latents, states, label), latents.step_offsets)
+            rows |= {
+                f"label_{k}": np.column_stack([number, steps]),
+                f"has_{k}": np.column_stack([_any(latents, states, label), ones]),
+                f"twice_{k}": np.column_stack([_any(latents, label, label), ones]),
+            }
+        return rows
 
     def statistics(self) -> Sequence[Statistic]:
         """Those of the chain, the number of steps, and shares of steps and of documents with each usual label."""
@@ -106,7 +114,24 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
                 for k, key, name in named
             ),
             *(Statistic.having(f"{key}_documents", f"has_{k}", f"a step “{name}”") for k, key, name in named),
+            *(Statistic.having(f"{key}_twice", f"twice_{k}", f"“{name}” twice running") for k, key, name in named),
+            *(
+                Statistic.share(
+                    "other_end",
+                    "other_end",
+                    f"documents that do not end with “{self.titles_[k]}”",
+                    f"more|less often ends with “{self.titles_[k]}”",
+                    clause=f"{{}} of documents do not end with “{self.titles_[k]}”",
+                )
+                for k in np.flatnonzero(self._ends)
+            ),
         )
+
+    @property
+    def _ends(self) -> Floats:
+        """Which label ends most real documents: 0 or 1 for each state and the start, (K + 1,); all 0 if none does."""
+        ends = self.counts_[:, -1]
+        return np.asarray(ends > ends.sum() / 2, dtype=np.float64)
 
     @property
     def _told(self) -> int:
@@ -125,6 +150,20 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
         """Show the labels in turn, the unlikely ones marked."""
         (steps,) = self.values(document)
         return self._shown(document, [""] * len(steps))
+
+
+def _steps(latents: ChainLatents, before: Floats, after: Floats) -> Floats:
+    """Probability that each step leads from the states with 1 in ``before`` to those in ``after``, (S,).
+
+    The labels of steps are independent given the text.
+    """
+    return np.asarray((latents.left @ before) * (latents.right @ after))
+
+
+def _any(latents: ChainLatents, before: Floats, after: Floats) -> Floats:
+    """Probability that a document has such a step, (n,)."""
+    never = np.log(np.maximum(1 - _steps(latents, before, after), TINY))
+    return np.asarray(1 - np.exp(float_sums(never, latents.step_offsets)))
 
 
 def _counted(weights: Floats, offsets: Ints, rows: Ints) -> Floats:

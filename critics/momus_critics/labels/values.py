@@ -19,7 +19,8 @@ from momus.visible import visible
 
 KINDS = ("category", "yes-no", "set", "number", "share", "sequence")
 """Types of labels."""
-WORDS = {"true": "yes", "yes": "yes", "1": "yes", "false": "no", "no": "no", "0": "no"}
+WORDS = dict.fromkeys(("true", "yes", "1", "t", "y", "ja", "oui"), "yes")
+WORDS |= dict.fromkeys(("false", "no", "0", "f", "n", "nein", "non"), "no")
 """What counts as yes or no, in lower case."""
 LONGEST = 200
 """Characters of a label at most: longer ones are text."""
@@ -27,6 +28,8 @@ STEPS = 100_000
 """Labels of a sequence at most."""
 LARGEST = 1e30
 """Largest number that counts as finite: its powers, summed over a text, are finite too."""
+NONE = "(none)"
+"""The only step of a document without any."""
 ROUNDING = 1e-3
 """How far the probabilities of a category may sum from 1."""
 
@@ -63,7 +66,7 @@ def _name(value: Any) -> str:
 
 def _mapping(value: Mapping[str, Any], *, sums: bool) -> Weights:
     for p in value.values():
-        if isinstance(p, bool) or not isinstance(p, int | float) or not 0 <= p <= 1:  # a comparison with NaN is false
+        if not isinstance(p, int | float) or not 0 <= p <= 1:  # a comparison with NaN is false
             raise UnfitError("a probability of its labels is no number from 0 to 1")
     weights = {_name(key): float(p) for key, p in value.items()}
     total = sum(weights.values())
@@ -138,9 +141,7 @@ def sequence(value: Any) -> list[Weights]:
         raise UnfitError("its label is no list")
     if len(value) > STEPS:
         raise UnfitError(f"its label is a list of {len(value):,} steps")
-    if not value:
-        raise UnfitError("its list of labels is empty")
-    return [category(step) for step in value]
+    return [category(step) for step in value or [NONE]]
 
 
 READERS: dict[str, Callable[[Any], Any]] = dict(

@@ -222,7 +222,7 @@ CHATS = {
             {"role": "tool", "content": "Ann."},
             {"role": "assistant", "content": "Ann."},
         ],
-        ["system", "user", "assistant", "tool:search", "tool:search", "result", "assistant"],
+        ["system", "user", "assistant", "tool:search", "tool:search", "assistant"],
     ),
     "Anthropic": (
         [
@@ -231,7 +231,7 @@ CHATS = {
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "Ann."}]},
             {"role": "assistant", "content": [{"type": "text", "text": "Ann."}]},
         ],
-        ["user", "tool:search", "tool:read", "result", "assistant"],
+        ["user", "tool:search", "tool:read", "assistant"],
     ),
     "ShareGPT": ([{"from": "human", "value": "Who?"}, {"from": "gpt", "value": "Ann."}], ["user", "assistant"]),
 }
@@ -266,7 +266,9 @@ def test_agents_that_call_no_tool_differ_in_steps():
     found = momus.compare(human, {"bot": bot}, fit=other, labels=["steps"], **FAST)
     leading = next(v for v in found.verdicts if v.critic == "label-steps" and v.leads)
     assert leading.p_adjusted < 0.05
-    assert {v.real_value > v.generated_value for v in found.verdicts if v.statistic == "result_documents"} == {True}
+    assert {v.real_value > v.generated_value for v in found.verdicts if v.statistic == "tool_search_documents"} == {
+        True
+    }
 
 
 def test_a_saved_critic_and_a_calibration_read_files_of_labels(tmp_path, momus, working_directory):
@@ -339,3 +341,98 @@ def test_true_labels_may_be_a_column_beside_the_labels(tmp_path):
     path = written(tmp_path, rows)
     held = labelled(TEXT, [f"tone={path}", f"tone.gold={path}"]).field("tone.gold")
     assert [json.loads(value)["label"] if value else None for value in held] == ["curt", None, None]
+
+
+def scores(label, score):
+    return [{"label": label, "score": score}, {"label": "other", "score": 1 - score}]
+
+
+def studio(i, tone):
+    result = [{"from_name": "tone", "value": {"choices": [tone]}}]
+    return {"id": i + 1000, "data": {"id": f"d{i}"}, "annotations": [{"completed_by": 1, "result": result}]}
+
+
+FORMS = {
+    "Label Studio": (studio, "tone", '["warm"]'),
+    "doccano": (lambda i, t: {"id": i + 1000, "meta": {"id": f"d{i}"}, "label": [t]}, "label", '["warm"]'),
+    "Prodigy": (
+        lambda i, t: {
+            "_task_hash": i,
+            "meta": {"id": f"d{i}"},
+            "label": "WARM",
+            "answer": "accept" if t[0] == "w" else "reject",
+        },
+        "WARM",
+        "true",
+    ),
+    "Argilla": (lambda i, t: {"id": f"d{i}", "responses": {"tone": [{"value": t}]}}, "tone", '{"warm":1.0}'),
+    "a classifier": (lambda i, t: {"id": f"d{i}", "out": [{"label": t, "score": 0.9}]}, "out", "warm"),
+    "all scores": (lambda i, t: {"id": f"d{i}", "out": scores(t, 0.75)}, "out", '{"other":0.25,"warm":0.75}'),
+    "LangSmith": (
+        lambda i, t: {"id": f"f{i}", "run_id": f"d{i}", "key": "tone", "score": None, "value": t},
+        "tone",
+        "warm",
+    ),
+    "moderation": (
+        lambda i, t: {
+            "custom_id": f"d{i}",
+            "response": {"body": {"results": [{"categories": {"warm": t[0] == "w", "curt": False}}]}},
+        },
+        "categories",
+        '{"curt":false,"warm":true}',
+    ),
+    "a judge's JSON": (
+        lambda i, t: {"id": f"d{i}", "output": f'```json\n{{"why": "{i}?", "tone": "{t}"}}\n```'},
+        "tone",
+        "warm",
+    ),
+    "nested": (lambda i, t: {"id": f"d{i}", "metadata": {"tone": t, "created_at": i}}, "tone", "warm"),
+    "spans": (
+        lambda i, t: {"id": f"d{i}", "spans": [{"start": 4, "label": t}, {"start": 0, "label": "a"}]},
+        "spans",
+        '["a","warm"]',
+    ),
+    "decimal commas": (lambda i, t: {"id": f"d{i}", "note": "3,5" if t[0] == "w" else "4"}, "note", "3.5"),
+    "percent": (lambda i, t: {"id": f"d{i}", "sure": "35 %" if t[0] == "w" else "7%"}, "sure", "0.35"),
+    "several in a cell": (
+        lambda i, t: {"id": f"d{i}", "tags": f"{t}|long" if i % 3 else "long"},
+        "tags",
+        '["warm","long"]',
+    ),
+    "spelt otherwise": (lambda i, t: {"id": f"d{i}", "tone": t.upper() if i == 2 else f"{t} "}, "tone", "warm"),
+}
+
+
+@pytest.mark.parametrize(("form", "name", "said"), FORMS.values(), ids=FORMS)
+def test_labels_are_read_as_tools_write_them(tmp_path, form, name, said):
+    file = label_file(written(tmp_path, [form(i, "curt" if i % 2 else "warm") for i in range(30)]))
+    assert file.fields == (name,)
+    assert sorted(file.rows, key=lambda key: int(key[1][1:])) == [("", f"d{i}") for i in range(30)]
+    assert file.rows["", "d4"][name] == said
+
+
+def test_a_record_for_each_sentence_is_a_sequence_and_two_people_are_two_files(tmp_path):
+    rows = [{"id": f"d{i}", "sentence": k, "act": ["claim", "hedge"][k % 2]} for i in range(3) for k in range(3)]
+    assert label_file(written(tmp_path, rows)).rows["", "d1"] == {"act": '["claim","hedge","claim"]'}
+    two = [{"id": "a", "annotator": name, "tone": "warm"} for name in ("Ann", "Ben")]
+    with pytest.raises(ReadingError, match="Ann and Ben labelled it: write a file for each"):
+        label_file(written(tmp_path, two, "two.jsonl"))
+
+
+def test_cells_that_hold_nothing_are_no_labels(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("id;note\na;3,5\nb;\nc;NA\nd;4\n")
+    assert labelled(Corpus.from_texts(list("wxyz"), ids=list("abcd")), [f"note={path}"]).field("note") == [
+        "3.5",
+        None,
+        None,
+        "4.0",
+    ]
+
+
+def test_a_conversation_without_an_answer_has_steps_and_a_score():
+    human, bot = agent("h", lambda i: i % 9), agent("b", lambda i: i % 9)
+    silent = [{**chat, "messages": chat["messages"][:-1]} if i % 3 == 1 else chat for i, chat in enumerate(bot)]
+    found = momus.compare(human, {"bot": silent}, fit=agent("f", lambda i: i % 9), labels=["steps"], **FAST)
+    (end,) = [v for v in found.verdicts if v.statistic == "other_end"]
+    assert (end.real_value, round(end.generated_value, 2)) == (0, 0.33)
