@@ -211,7 +211,8 @@ def test_a_share_of_words_on_a_general_axis_is_an_index():
     assert [f.row for f in findings_of_axis([known, having], (), GENERAL)] == [having]
     (alone,), (mean,) = findings_of_axis([known], (), GENERAL), findings_of_axis([length], (), GENERAL)
     assert alone.weight == pytest.approx(INDEX * mean.weight)
-    assert findings_of_axis([known], ())[0].weight == findings_of_axis([length], ())[0].weight, "of narrow axes, not"
+    (narrow,), (mean,) = (findings_of_axis([v], ()) for v in (known, length))
+    assert narrow.weight == pytest.approx(RATE * mean.weight), "of narrow axes, a rate"
 
 
 def test_small_changes_are_told_last_and_by_that_name():

@@ -63,7 +63,7 @@ def workflow_commands(result: GateResult) -> list[str]:
 
 
 def _line(check: Check, result: GateResult) -> str:
-    """What became of a check, with the prompts whose answers moved most."""
+    """The outcome of a check, with the prompts whose answers moved most."""
     prompts = [f"“{clean(' '.join(visible(p).split()), PROMPT)}”" for p in check.prompts]
     moved = f"; moved most: {', '.join(prompts)}" if prompts else ""
     return clean(check_line(check, result.model), LONG) + moved

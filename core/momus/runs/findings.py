@@ -137,7 +137,8 @@ def _counts(f: Finding, factor: float) -> float:
     """What a finding counts on an axis that counts ``factor``."""
     if f.thing is not None:
         return max(factor, NAMED)
-    return (min(factor, GENERAL) if f.row.wording.general else factor) * rate_weight(f.row)
+    counts = min(factor, GENERAL) if f.row.wording.general else factor
+    return counts if counts < GENERAL else counts * rate_weight(f.row)  # what speaks as an index is no rate besides
 
 
 def _of_thing(thing: Overused, unit: str, row: Verdict) -> Finding:

@@ -80,7 +80,7 @@ def find_loops(texts: Sequence[str]) -> tuple[list[Loop | None], Ints]:
     >>> find_loops(["Wait, I check case 9 again. Wait, I check case 10 again. " * 3])[0][0].times
     6
     >>> find_loops(["She left early. It rained all day. He slept. It rained all day. Then he left."])[1].tolist()
-    [22]
+    [21]
     """
     chunks = []
     first, size = 0, 0
