@@ -263,3 +263,12 @@ def test_which_version_is_more_predictable_is_told_where_axes_agree(others, said
     told = [s for s in first_sentences(answer) if "predictable under" in s]
     assert len(told) == bool(said_in)
     assert all(s.startswith(f"old is more predictable under b than b under old, most in {said_in} (2 ") for s in told)
+
+
+def test_documents_that_have_something_and_all_others_are_told_once():
+    warm, cold = (Wording(format="share", clause=f"{{}} of documents are labelled “{w}”") for w in ("warm", "cold"))
+    labels = {"critic": "label:tone", "axis": "label tone"}
+    rows = share(0.3, 0.6, "warm", warm, **labels), share(0.7, 0.4, "cold", cold, **labels)
+    assert [f.row.statistic for f in in_order(findings_of_axis(rows, ()))] == ["warm"]
+    rows = rows[0], share(0.6, 0.4, "cold", cold, **labels)
+    assert len(in_order(findings_of_axis(rows, ()))) == 2, "of three labels, each"

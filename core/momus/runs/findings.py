@@ -74,8 +74,17 @@ class Finding:
     def tells(self, other: Finding) -> bool:
         """Whether another finding on the same text is about the same: one has all words of the other."""
         a, b = self.subject, other.subject
+        if self.row.critic == other.row.critic and _others_of(self.row, other.row):
+            return True
         alike = self.rises == other.rises and (self.thing is None) == (other.thing is None)
         return bool(a and b) and alike and self.row.generated == other.row.generated and (a <= b or b <= a)
+
+
+def _others_of(a: Verdict, b: Verdict) -> bool:
+    """Whether two shares of documents are of those that have something, and of all others."""
+    shares = (a.real_value, b.real_value), (a.generated_value, b.generated_value)
+    both = of_documents(a) and of_documents(b) and a.generated == b.generated
+    return both and all(x is not None and y is not None and math.isclose(x + y, 1, abs_tol=1e-9) for x, y in shares)
 
 
 def things_of(results: Sequence[CriticResult]) -> dict[tuple[str, str], list[Overuse]]:
