@@ -40,7 +40,7 @@ def first_sentences(answer: Answer) -> list[str]:
         sentences += [s for s in (answer.layout, _nearest(answer) if several else "") if s]
     sentences += [lead] if lead else []
     if not several:
-        sentences.append(_single(answer, bool(lead)))
+        sentences += [s for s in [_single(answer, bool(lead))] if s]
     elif against is not None:
         counts = joined([f"{c.generated} on {differing(c)}" for c in answer.corpora])
         tested = max(c.tested for c in answer.corpora)
@@ -244,7 +244,7 @@ def _single(answer: Answer, lead: bool) -> str:
             return f"Of {axes(corpus.tested)}, it differs on {differing(corpus)}."
         return f"It differs on {differing(corpus)} of {axes(corpus.tested)}."
     if corpus.tested == 1:
-        return f"It is {'' if corpus.beyond else 'not shown to be '}beyond human variation."
+        return "It is beyond human variation." if corpus.beyond else ""  # else the first sentence has said so
     beyond = f"{corpus.beyond or 'none'} of {axes(corpus.tested)}"
     return f"It is beyond human variation on {beyond}, and differs on {differing(corpus)}."
 
