@@ -19,6 +19,7 @@ NOT_RUN = {
     "install.md": 2,
     "languages.md": 1,
     "models-in-critics.md": 1,
+    "passages.md": 1,
     "quickstart.md": 1,
     "models.md": 5,
     "scale.md": 3,
