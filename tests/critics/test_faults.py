@@ -173,6 +173,15 @@ def test_all_kinds_are_flagged_by_the_critic(critic):
     assert faults_of(critic, "Yes") == {"one-word"}
 
 
+def test_another_spelling_of_a_word_is_no_slip():
+    british = "They recognised the colour of the harbour, travelled to the centre and organised a neighbourly dialogue."
+    american = "They recognized the color of the harbor, traveled to the center and organized a neighborly dialog."
+    slipped = "They recongised the colur of the habrour, travleled to the cenrte and ogranised a neighboulry dialogue."
+    fitted = Faults().fit(Corpus.from_texts([british, *stories(60, seed=3)]))
+    assert "misspelt" not in faults_of(fitted, american)
+    assert "misspelt" in faults_of(fitted, slipped)
+
+
 def test_a_field_decides_whether_a_text_breaks_off(critic):
     text = stories(1, seed=8)[0]
     from momus.reading import ReadingOptions, as_corpus

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
@@ -26,6 +27,12 @@ TYPOS, LETTERS = 0.03, 28
 """Share of slips among the words of a misspelt document, and symbols of letters, the last one for rare letters."""
 EXTRA, MISSING, OTHER, EXCHANGED = 0.3, 0.3, 0.1, 0.3
 """Shares of slips that add a letter, leave one out, put another in its place, and exchange two."""
+VARIANTS = (
+    ("our", "or"), ("ise", "ize"), ("isi", "izi"), ("isa", "iza"), ("yse", "yze"), ("ysi", "yzi"), ("ae", "e"),
+    ("oe", "e"), ("ence", "ense"), ("ogue", "og"), ("tre", "ter"), ("bre", "ber"), ("mme", "m"), ("lled", "led"),
+    ("lling", "ling"), ("ller", "ler"), ("ß", "ss"),
+)  # fmt: skip
+"""Letters by which two spellings of one word differ, as British and American English have them: neither is a slip."""
 LEAST_GAIN = 3.0
 """Least log-likelihood ratio of a document that is misspelt, in nats."""
 LEAST, NEVER = 20, -99.0
@@ -172,10 +179,15 @@ class WordModel(Estimator):
                     pieces[piece] += count
         return counts, pieces
 
+    def _is_known(self, word: str) -> bool:
+        """Whether real text has a word, or another spelling of it."""
+        known, _ = self._known
+        ways = ((m, b) for pair in VARIANTS for a, b in (pair, pair[::-1]) for m in re.finditer(a, word))
+        return word in known or any(f"{word[: m.start()]}{b}{word[m.end() :]}" in known for m, b in ways)
+
     def _odds(self, words: Sequence[str]) -> Floats:
         """log P(word | slip) − log P(word | none) of each word, (V,); −inf for those that real text has."""
-        known, _ = self._known
-        slips = [0.0 if w in known else self._slipped(w) for w in words]
+        slips = [0.0 if self._is_known(w) else self._slipped(w) for w in words]
         odd = [w for w, slip in zip(words, slips, strict=True) if slip]
         odds = np.full(len(words), -np.inf)
         total = max(int(self.counts_.sum()), 1)
