@@ -30,6 +30,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -267,7 +268,7 @@ def beside(register: str, all_texts: Texts, body: Body, kept: Kept) -> dict[str,
             row[f"{name}, human"][left_out] = (int(odd.sum()), len(odd))
             row[f"{name}, quarters"][left_out] = quarters(words, odd)
         if left_out == min(new):
-            learn = lambda part, own=own: part.beside(own, human)  # noqa: E731
+            learn = methodcaller("beside", own, human)
             for name, again, count in zip(bodies, (learn, None), (DIVISIONS_OF_MODELS, DIVISIONS), strict=True):
                 row[f"{name}, divisions"] = divisions(bodies[name], rest, again, count)
                 row[f"{name}, excerpts"] = excerpts(texts, bodies[name])

@@ -15,6 +15,7 @@ from safetensors.numpy import load_file
 import momus
 from momus import Corpus
 from momus.critic.base import notes_of
+from momus.critic.fitted import check_origin
 from momus.critic.registry import critic_class
 from momus.critic.saved import ARRAYS_NAME, DIGESTS, JSON_NAME, _content_digest
 from momus.errors import MomusError, StoreError
@@ -146,6 +147,14 @@ def test_folders_without_digests_or_of_another_format_are_refused(saved, tmp_pat
         (folder / JSON_NAME).write_text(json.dumps({**content, **change}), encoding="utf-8")
         with pytest.raises(StoreError, match=words):
             momus.load_critic(folder)
+
+
+@pytest.mark.parametrize("hashes", [np.uint64(5), [[1, 2]], [2, 1], [1, 1]])
+def test_hashes_are_ascending_numbers_in_one_row(hashes):
+    critic = critic_class("length")()
+    critic.fitted_hashes_ = np.array(hashes, dtype=np.uint64)
+    with pytest.raises(StoreError, match="fitted_hashes_"):
+        check_origin(critic)
 
 
 @pytest.mark.parametrize(

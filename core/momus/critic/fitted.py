@@ -64,7 +64,8 @@ def check_origin(critic: Estimator) -> None:
     state = fitted_state(critic)
     hashes = state.get("fitted_hashes_")
     # compared, not subtracted: differences of unsigned numbers wrap
-    if not isinstance(hashes, np.ndarray) or hashes.dtype.kind != "u" or not (hashes[1:] > hashes[:-1]).all():
+    unsigned = hashes if isinstance(hashes, np.ndarray) and hashes.dtype.kind == "u" else None
+    if unsigned is None or unsigned.ndim != 1 or (unsigned[1:] <= unsigned[:-1]).any():
         raise misfit(critic, "fitted_hashes_", "unsigned integers in ascending order")
     build(FittedOn, state.get("fitted_on_"), "fitted attribute 'fitted_on_'", AGAIN)
 

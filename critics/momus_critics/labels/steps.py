@@ -73,7 +73,7 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
         """Irregular and repeated steps, their number, and of each label how many have it and whether any step does.
 
-        Also whether it comes twice in a row, and whether a document ends otherwise than usual.
+        Also whether it comes twice in a row, and whether a document does not end as most real ones do.
 
         A step is irregular with the probability RARE P_0/(RARE P_0 + (1 − RARE) P) that the labels' shares P_0 drew it,
         and not the chain P.
